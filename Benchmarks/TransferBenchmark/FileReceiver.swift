@@ -82,7 +82,7 @@ struct DiscardingReceiver: BodyReceiving {
 extension ResponseHead {
   func expectSuccess() throws(LoadError) {
     guard status == 200 else {
-      throw LoadError(.status, url: url, message: "the server answered \(status)", status: status)
+      throw LoadError(.status, url: url, message: "the server responded with \(status)", status: status)
     }
   }
 }

@@ -108,8 +108,7 @@ public struct Settings: Sendable {
     return JSONValue.object(object).text(.compact)
   }
 
-  private func naming<Answer>(_ body: () throws(SettingsError) -> Answer) throws(ConfigurationError) -> Answer
-  {
+  private func naming<Value>(_ body: () throws(SettingsError) -> Value) throws(ConfigurationError) -> Value {
     do throws(SettingsError) {
       return try body()
     } catch {

@@ -28,7 +28,7 @@ struct ItemInput: ParsableArguments {
   var names: String { all.map { "`\(ImageURL.withoutCredentials($0))`" }.joined(separator: ", ") }
 
   /// The most warnings about invalid items of a file; with more, the file is probably not a feed.
-  private static let greatestWarningCount = 20
+  private static let maximumWarningCount = 20
 
   func validate() throws {
     guard !all.isEmpty else {
@@ -105,12 +105,12 @@ struct ItemInput: ParsableArguments {
           let other = isFirst ? OtherFeed(beginning, notReadFor: error) : nil
           guard !strict, other == nil else { throw CommandFailure(.usage, Self.message(file, error, other)) }
           count.faults += 1
-          if count.faults <= Self.greatestWarningCount { Output.report(Self.message(file, error, nil)) }
+          if count.faults <= Self.maximumWarningCount { Output.report(Self.message(file, error, nil)) }
         }
       }
       try take(batch, isLast)
     }
-    let silent = count.faults - Self.greatestWarningCount
+    let silent = count.faults - Self.maximumWarningCount
     if silent > 0 { Output.report("\(file.name): \(silent) more invalid items") }
     if count.items + count.faults == 0 { Output.report("\(file.name): contains no items") }
     return count

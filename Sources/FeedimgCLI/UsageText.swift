@@ -7,11 +7,11 @@ struct UsageText {
   private static let barWidth = 27
 
   private let report: UsageReport
-  private let greatest: Int
+  private let maximum: Int
 
   init(_ report: UsageReport) {
     self.report = report
-    greatest = report.usage.map(\.received.bytes).max() ?? 0
+    maximum = report.usage.map(\.received.bytes).max() ?? 0
   }
 
   var lines: [String] {
@@ -91,7 +91,7 @@ struct UsageText {
   /// A bar drawn in eighths of a column; even the smallest value is visible.
   private func bar(_ bytes: Int) -> String {
     guard bytes > 0 else { return "" }
-    let eighths = max(1, Int((Double(bytes) / Double(greatest) * Double(Self.barWidth * 8)).rounded()))
+    let eighths = max(1, Int((Double(bytes) / Double(maximum) * Double(Self.barWidth * 8)).rounded()))
     let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
     return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
   }

@@ -2,12 +2,12 @@ import FeedimgModel
 
 extension DecodingThreads {
   /// Runs the body on one of the threads; cancellation stops it, or removes it from the queue.
-  func run<Answer: Sendable>(
+  func run<Value: Sendable>(
     _ stop: StopSign,
-    _ body: @escaping @Sendable () throws(DecodeError) -> Answer
-  ) async throws(DecodeError) -> Answer {
+    _ body: @escaping @Sendable () throws(DecodeError) -> Value
+  ) async throws(DecodeError) -> Value {
     let number = nextNumber()
-    let result: Result<Answer, DecodeError> = await withTaskCancellationHandler {
+    let result: Result<Value, DecodeError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         submit(
           { isGivenUp in

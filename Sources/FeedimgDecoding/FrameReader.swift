@@ -78,7 +78,7 @@ final class FrameReader {
       let excess = "a frame of \(head.frame_pixels) pixels is more than the \(limits.pixels) that are allowed"
       throw DecodeError(.tooLarge, excess)
     }
-    let least = placement.leastSize(of: stored)
+    let least = placement.minimumSize(of: stored)
     let decoding = cpixels_cost(reader, UInt32(least.width), UInt32(least.height))
     let (cost, isTooGreat) = Int(clamping: decoding).addingReportingOverflow(
       outputSize * 2 + resamplingCost(stored)
@@ -109,7 +109,7 @@ final class FrameReader {
   /// - Throws: ``DecodeError``, also for a partial frame unless the request allows damage.
   func next() throws(DecodeError) -> Frame? {
     let stored = PixelSize(width: Int(head.width), height: Int(head.height))
-    let least = placement.leastSize(of: stored)
+    let least = placement.minimumSize(of: stored)
     var frame = cpixels_frame()
     let status = cpixels_next(
       reader,

@@ -54,7 +54,7 @@ struct Placement: Sendable, Hashable {
   }
 
   /// The smallest size of the whole stored image that needs no upscaling.
-  func leastSize(of stored: PixelSize) -> PixelSize {
+  func minimumSize(of stored: PixelSize) -> PixelSize {
     func side(_ whole: Int, _ target: Int, _ part: Double) -> Int {
       min(whole, Int((Double(whole) * Double(target) / part).rounded(.up)))
     }

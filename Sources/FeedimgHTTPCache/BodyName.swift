@@ -32,10 +32,10 @@ struct BodyName: Sendable, Hashable {
   }
 
   /// The length of the longest name, in bytes.
-  static let greatestLength = 16 + 1 + 16 + 5
+  static let maximumLength = 16 + 1 + 16 + 5
 
   var text: String {
-    String(unsafeUninitializedCapacity: Self.greatestLength) { buffer in
+    String(unsafeUninitializedCapacity: Self.maximumLength) { buffer in
       var count = 0
       write { byte in
         buffer[count] = byte

@@ -9,7 +9,7 @@ import Glibc
 /// Sendable because one thread at a time uses it: the thread of its writer, then the thread that commits.
 final class PendingBody: @unchecked Sendable {
   /// The length of the longest body in memory, in bytes.
-  static let greatestInMemory = 64 << 10
+  static let maximumInMemory = 64 << 10
 
   private var memory: [UInt8] = []
   private var file: IncomingBody?
@@ -21,7 +21,7 @@ final class PendingBody: @unchecked Sendable {
   init(in folder: CacheFolder) { clearCount = folder.clearCount }
 
   func write(_ bytes: UnsafeRawBufferPointer, in folder: CacheFolder) throws(FileFault) {
-    if size + bytes.count > Self.greatestInMemory { try moveToFile(in: folder) }
+    if size + bytes.count > Self.maximumInMemory { try moveToFile(in: folder) }
     if file == nil { memory.append(contentsOf: bytes) } else { try file?.write(bytes) }
     size += bytes.count
   }
@@ -89,7 +89,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
       } catch {
         guard error.isDiskFull else { throw error }
         // On a small volume, older images are evicted.
-        cache.evict(atLeast: max(body.size + bytes.count, DiskCache.leastRoom))
+        cache.evict(atLeast: max(body.size + bytes.count, DiskCache.minimumRoom))
         try body.write(bytes, in: cache.folder)
       }
     } catch {

@@ -44,7 +44,7 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     protected.use(key)
     slots[key]?.isProtected = true
     protectedCost += cost
-    while protectedCost > limit / 5 * 4, let oldest = protected.leastRecent, oldest != key {
+    while protectedCost > limit / 5 * 4, let oldest = protected.minimumRecent, oldest != key {
       protected.remove(oldest)
       onProbation.use(oldest)
       slots[oldest]?.isProtected = false
@@ -99,7 +99,7 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Evicts values until the rest cost at most `target`, first those on probation.
   mutating func shrink(to target: Int) -> [Value] {
     var gone: [Value] = []
-    while cost > max(0, target), let key = onProbation.leastRecent ?? protected.leastRecent {
+    while cost > max(0, target), let key = onProbation.minimumRecent ?? protected.minimumRecent {
       gone += remove(key)
     }
     return gone
@@ -131,7 +131,7 @@ struct RecencyOrder<Key: Hashable & Sendable>: Sendable {
 
   var count: Int { places.count }
 
-  var leastRecent: Key? { oldest.flatMap { nodes[$0]?.key } }
+  var minimumRecent: Key? { oldest.flatMap { nodes[$0]?.key } }
 
   /// Makes a key the most recently used one, and adds it if it is missing.
   mutating func use(_ key: Key) {

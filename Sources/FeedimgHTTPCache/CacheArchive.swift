@@ -17,7 +17,7 @@ enum CacheArchive {
   static let formText = "feedimg cache export 1\n"
   static let recordEnding = ".record"
   /// The size of the largest record, in bytes.
-  static let greatestRecord = 1 << 20
+  static let maximumRecord = 1 << 20
 
   /// The kind of a member, as its name tells.
   enum Content: Hashable {
@@ -67,7 +67,7 @@ struct TarHeader: Hashable {
   /// A content fills whole blocks.
   static let blockSize = 512
   /// The largest number of eleven octal digits.
-  static let greatestNumber = 0o777_7777_7777
+  static let maximumNumber = 0o777_7777_7777
 
   var name: String
   /// The size of the content, in bytes.
@@ -82,13 +82,13 @@ struct TarHeader: Hashable {
   ///
   /// - Returns: Nil for a name or a size that the format cannot hold.
   static func block(name: String, size: Int, modifiedAt: Double) -> [UInt8]? {
-    guard name.utf8.count <= Field.name.count, (0...greatestNumber).contains(size) else { return nil }
+    guard name.utf8.count <= Field.name.count, (0...maximumNumber).contains(size) else { return nil }
     var block = [UInt8](repeating: 0, count: blockSize)
     func put(_ text: some Sequence<UInt8>, _ field: Range<Int>) {
       for (position, byte) in zip(field, text) { block[position] = byte }
     }
     func put(_ number: Int, _ field: Range<Int>) {
-      let digits = String(min(max(0, number), greatestNumber), radix: 8)
+      let digits = String(min(max(0, number), maximumNumber), radix: 8)
       let zeros = String(repeating: "0", count: max(0, field.count - 1 - digits.count))
       put((zeros + digits).utf8, field)
     }

@@ -47,7 +47,7 @@ struct CacheFolder: Sendable, Hashable {
   }
 
   /// The length of a buffer for the path of a body, in bytes.
-  private var capacity: Int { bodies.utf8.count + 4 + BodyName.greatestLength }
+  private var capacity: Int { bodies.utf8.count + 4 + BodyName.maximumLength }
 
   /// Writes the path of a body in one pass, because each read needs it, and returns its length.
   private func write(_ body: BodyName, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {

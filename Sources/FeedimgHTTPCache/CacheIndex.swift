@@ -305,12 +305,12 @@ extension CacheIndex {
     try connection.statement("SELECT 1 FROM entry LIMIT 1").first { $0.integer(0) } == nil
   }
 
-  /// Changes uses in the future, which a wrong clock wrote, to `now`; at most `greatestCount` for each budget.
+  /// Changes uses in the future, which a wrong clock wrote, to `now`; at most `maximumCount` for each budget.
   func correctUses(after time: Int, now: Int) throws(SQLiteError) {
     for budget in Budget.allCases {
       let sql = """
         UPDATE entry SET used_at = ?3 WHERE id IN (
-          SELECT id FROM entry WHERE budget = ?1 AND used_at > ?2 LIMIT \(Self.greatestCount))
+          SELECT id FROM entry WHERE budget = ?1 AND used_at > ?2 LIMIT \(Self.maximumCount))
         """
       try connection.statement(sql).run([.integer(budget.rawValue), .integer(time), .integer(now)])
     }
@@ -341,7 +341,7 @@ extension CacheIndex {
   }
 
   /// The most rows that one transaction removes, so that other processes wait only briefly.
-  static let greatestCount = 256
+  static let maximumCount = 256
 
   /// Evicts the least recently used entries until `incoming` more bytes fit.
   func makeRoom(
@@ -353,7 +353,7 @@ extension CacheIndex {
     let stored = try total(of: budget).bytes
     var eviction = Eviction(stored: stored, incoming: incoming, limit: limit, isExact: isExact)
     guard eviction.required > 0 else { return Removal() }
-    let oldest = try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) {
+    let oldest = try oldest(of: budget, usedBefore: .max, atMost: Self.maximumCount) {
       eviction.takes($0.size)
     }
     for record in oldest { try delete(record) }
@@ -381,11 +381,11 @@ extension CacheIndex {
   ///   - takes: Whether the body of an entry takes space.
   /// - Returns: At most 256 entries of each budget, including those in between whose bodies take no space.
   /// - Throws: ``SQLiteError`` if the index cannot be read.
-  func leastUsed(_ bytes: Int, where takes: (EntryRecord) -> Bool) throws(SQLiteError) -> [EntryRecord] {
+  func minimumUsed(_ bytes: Int, where takes: (EntryRecord) -> Bool) throws(SQLiteError) -> [EntryRecord] {
     var records: [EntryRecord] = []
     var rest = bytes
     for budget in Budget.evictable where rest > 0 {
-      records += try oldest(of: budget, usedBefore: .max, atMost: Self.greatestCount) { record in
+      records += try oldest(of: budget, usedBefore: .max, atMost: Self.maximumCount) { record in
         guard rest > 0 else { return false }
         if takes(record) { rest -= min(rest, record.size) }
         return true

@@ -45,9 +45,9 @@ package struct CacheLimits: Sendable, Hashable {
   }
 
   /// The limit of partial downloads, beside the budgets: an eighth of that of originals, at most 64 MiB.
-  var partialDownloads: ByteCount { ByteCount(min(originals.bytes / 8, Self.greatestPartialDownloads.bytes)) }
+  var partialDownloads: ByteCount { ByteCount(min(originals.bytes / 8, Self.maximumPartialDownloads.bytes)) }
 
-  private static let greatestPartialDownloads = ByteCount.mebibytes(64)
+  private static let maximumPartialDownloads = ByteCount.mebibytes(64)
 
   /// In seconds; capped at a hundred years, so that no sum overflows.
   var unusedSeconds: Int { min(unusedDays, 36_500) * 86_400 }

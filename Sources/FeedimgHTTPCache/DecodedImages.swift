@@ -82,7 +82,7 @@ struct EncodedImages: Sendable {
   }
 
   /// Limited in number, too, because a copy may hold a scarce resource such as a descriptor.
-  static let greatestCopyCount = 64
+  static let maximumCopyCount = 64
 
   private(set) var store: BoundedStore<String, Entry>
   /// The keys of images with a copy.
@@ -142,7 +142,8 @@ struct EncodedImages: Sendable {
       entry.image.bytes.isIdentical(to: bytes)
     else { return (false, []) }
     var gone: [Entry] = []
-    while copies.count >= Self.greatestCopyCount || copyCost > most - copy.cost, let last = copies.leastRecent
+    while copies.count >= Self.maximumCopyCount || copyCost > most - copy.cost,
+      let last = copies.minimumRecent
     {
       gone += removeCopy(last)
     }
@@ -156,7 +157,7 @@ struct EncodedImages: Sendable {
 
   mutating func removeCopies() -> [Entry] {
     var gone: [Entry] = []
-    while let key = copies.leastRecent { gone += removeCopy(key) }
+    while let key = copies.minimumRecent { gone += removeCopy(key) }
     return gone
   }
 

@@ -122,7 +122,7 @@ extension DiskCache {
     for budget in Budget.evictable where stored != nil {
       let isFinished = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
         var removal = try index.makeRoom(for: 0, of: budget, limit: limits[budget])
-        let unused = try index.removeUnused(since: expiry, of: budget, atMost: CacheIndex.greatestCount)
+        let unused = try index.removeUnused(since: expiry, of: budget, atMost: CacheIndex.maximumCount)
         removal.add(unused)
         return removal
       }
@@ -244,7 +244,7 @@ extension DiskCache {
   ///   - size: The bytes that were to be written.
   /// - Returns: An error with the system's reason.
   func refusal(_ fault: FileFault, _ code: CacheError.Code, size: Int) -> CacheError {
-    if fault.isDiskFull { evict(atLeast: max(size, Self.leastRoom)) }
+    if fault.isDiskFull { evict(atLeast: max(size, Self.minimumRoom)) }
     return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
   }
 
@@ -261,7 +261,7 @@ extension DiskCache {
     guard wanted > 0 else { return }
     // Partial downloads go first, as no client has shown them.
     wanted -= min(wanted, evictPartialDownloads(wanted).bytes)
-    while wanted > 0, !evictBodies(wanted), (folder.room()?.available ?? .max) < Self.leastRoom {
+    while wanted > 0, !evictBodies(wanted), (folder.room()?.available ?? .max) < Self.minimumRoom {
       // The index had no space to record that, for its log and its shared memory: evict twice as much.
       wanted = min(wanted, Int.max / 2) * 2
     }
@@ -271,7 +271,7 @@ extension DiskCache {
   private func evictBodies(_ bytes: Int) -> Bool {
     let found = try? pool.read { index throws(SQLiteError) in
       // Bodies that were removed before without their rows do not count.
-      try index.leastUsed(bytes) { folder.size(of: $0.body) != nil }
+      try index.minimumUsed(bytes) { folder.size(of: $0.body) != nil }
     }
     guard let records = found ?? nil, records.contains(where: { folder.size(of: $0.body) != nil }) else {
       return true
@@ -296,5 +296,5 @@ extension DiskCache {
   /// The least that a full disk evicts, so that the next image fits.
   ///
   /// It exceeds what the index needs to open (32 KiB of shared memory) and to log a few images.
-  static let leastRoom = 128 << 10
+  static let minimumRoom = 128 << 10
 }

@@ -78,7 +78,7 @@ extension DiskCache {
       switch CacheArchive.content(name: header.name) {
       case nil: throw reader.fault("is no export of feedimg: it holds `\(header.name)`")
       case .form:
-        let text = String(decoding: try reader.content(atMost: CacheArchive.greatestRecord), as: UTF8.self)
+        let text = String(decoding: try reader.content(atMost: CacheArchive.maximumRecord), as: UTF8.self)
         guard text == CacheArchive.formText else {
           throw reader.fault(
             "was exported by a later version: it begins with `\(text.prefix(40).filter { $0 != "\n" })`"
@@ -87,7 +87,7 @@ extension DiskCache {
         isKnown = true
       case .record(let name):
         guard isKnown else { throw reader.fault("is no export of feedimg: it does not say so") }
-        let line = try reader.content(atMost: CacheArchive.greatestRecord).dropLast()
+        let line = try reader.content(atMost: CacheArchive.maximumRecord).dropLast()
         pending = line.withUnsafeBytes { EntryRecord(line: $0) }
         guard pending?.body == name else { throw reader.fault("is damaged: `\(header.name)`") }
       case .body(let name):

@@ -168,7 +168,7 @@ extension DiskCache {
           folder.remove([image.record.body])
           throw error
         }
-        evict(atLeast: max(image.record.size, Self.leastRoom))
+        evict(atLeast: max(image.record.size, Self.minimumRoom))
         mayGiveWay = false
       }
     }

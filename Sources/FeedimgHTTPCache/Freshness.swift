@@ -73,7 +73,7 @@ package struct FreshnessLifetime: Sendable, Hashable {
   /// The longest heuristic lifetime, in seconds.
   ///
   /// The images of feeds rarely change under their URL, and a day is soon enough to notice a change.
-  static let greatestHeuristic = 86_400.0
+  static let maximumHeuristic = 86_400.0
 
   package init(of response: StoredResponse) {
     let fields = response.head.fields
@@ -87,7 +87,7 @@ package struct FreshnessLifetime: Sendable, Hashable {
       self.init(seconds: max(0, (date ?? 0) - response.date), rule: date == nil ? .invalid : .expires)
     } else if let changed = response.date("Last-Modified"), Self.allowsHeuristic(response.head.status) {
       let share = max(0, response.date - changed) * Self.heuristicShare
-      self.init(seconds: min(share, Self.greatestHeuristic), rule: .heuristic)
+      self.init(seconds: min(share, Self.maximumHeuristic), rule: .heuristic)
     } else {
       self.init(seconds: 0, rule: .silent)
     }

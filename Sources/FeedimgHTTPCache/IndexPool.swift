@@ -41,7 +41,7 @@ final class IndexPool: Sendable {
   }
 
   /// The most idle connections.
-  private static let greatestIdleCount = 4
+  private static let maximumIdleCount = 4
 
   /// The longest waits for other processes, in milliseconds.
   private static let patience: (reading: Int32, touching: Int32, writing: Int32) = (1000, 0, 5000)
@@ -130,7 +130,7 @@ final class IndexPool: Sendable {
   private func giveBack(_ lent: Lent) {
     guard !lent.isForOnce else { return }
     shelf.withLock { shelf in
-      guard shelf.identity == lent.identity, shelf.idle.count < Self.greatestIdleCount else { return }
+      guard shelf.identity == lent.identity, shelf.idle.count < Self.maximumIdleCount else { return }
       shelf.idle.append(lent)
     }
   }

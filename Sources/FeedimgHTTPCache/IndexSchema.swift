@@ -18,7 +18,7 @@ enum IndexSchema {
     max(1, min(1024, (room?.size ?? .max) / 64 / pageSize))
   }
   /// The log is cut to this size after a long transaction; in bytes.
-  static let greatestLog = 4 << 20
+  static let maximumLog = 4 << 20
 
   /// The keys whose pinned image was damaged, so that the next image is pinned.
   static let awaitedPins = "CREATE TABLE awaited_pin (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;"
@@ -96,7 +96,7 @@ extension CacheIndex {
     guard !isPreparedToWrite else { return }
     try connection.execute(
       "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(checkpointPages); "
-        + "PRAGMA journal_size_limit = \(IndexSchema.greatestLog)"
+        + "PRAGMA journal_size_limit = \(IndexSchema.maximumLog)"
     )
     isPreparedToWrite = true
   }

@@ -31,7 +31,7 @@ package func responseStorageAllowed(head: ResponseHead) -> Bool {
 /// How long to remember a response without an image, as far as it says (RFC 9111 §3, §4.2.1).
 package enum NegativeResponse {
   /// The longest time, in seconds; an image that appears on the server is shown after it at the latest.
-  package static let greatestLifetime = 3600.0
+  package static let maximumLifetime = 3600.0
 
   /// The time for which a response asks to be remembered.
   ///
@@ -44,7 +44,7 @@ package enum NegativeResponse {
     switch lifetime.rule {
     case .maxAge, .expires:
       let left = lifetime.seconds - response.age(at: response.respondedAt)
-      return min(max(0, left), greatestLifetime)
+      return min(max(0, left), maximumLifetime)
     case .invalid:
       return 0
     // The date of an error page says nothing about the image.

@@ -31,7 +31,7 @@ extension HTTPFields {
 /// Numbers of seconds (RFC 9111 §1.2.2).
 package enum DeltaSeconds {
   /// Stands for any greater number.
-  static let greatest = 1 << 31
+  static let maximum = 1 << 31
 
   /// Whole seconds, limited so that no sum overflows.
   package static func whole(_ seconds: Double) -> Int { Milliseconds.count(seconds) / 1000 }
@@ -41,7 +41,7 @@ package enum DeltaSeconds {
     while bytes.first == 32 || bytes.first == 9 { bytes.removeFirst() }
     while bytes.last == 32 || bytes.last == 9 { bytes.removeLast() }
     guard !bytes.isEmpty, bytes.allSatisfy({ (48...57).contains($0) }) else { return nil }
-    return bytes.reduce(0) { min($0 * 10 + Int($1 - 48), greatest) }
+    return bytes.reduce(0) { min($0 * 10 + Int($1 - 48), maximum) }
   }
 }
 

@@ -20,7 +20,7 @@ struct TouchLedger: Sendable {
   static let pause = 1.0
 
   /// The most entries to remember if they cannot be written, as on a read-only file system.
-  static let greatestCount = 1024
+  static let maximumCount = 1024
 
   private var touches: [Int64: Touch] = [:]
   private var misses = 0
@@ -83,7 +83,7 @@ struct TouchLedger: Sendable {
   /// Drops them if there are too many.
   mutating func putBack(_ page: Page) {
     wasRefused = true
-    guard touches.count + page.touches.count <= Self.greatestCount else { return }
+    guard touches.count + page.touches.count <= Self.maximumCount else { return }
     misses += page.misses
     for old in page.touches {
       guard var touch = touches[old.identifier] else {

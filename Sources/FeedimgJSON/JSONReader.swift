@@ -4,10 +4,10 @@
 /// file. It also loses the order of members, which feedimg keeps when it writes a file again.
 package struct JSONReader {
   /// The length of the longest literal or escape; an error this close to the end may vanish with more bytes.
-  static let greatestWord = 5
+  static let maximumWord = 5
 
   /// The deepest nesting; without a limit, malicious input could exhaust the stack.
-  static let greatestDepth = 512
+  static let maximumDepth = 512
 
   let bytes: UnsafeBufferPointer<UInt8>
   /// The offset of the next byte to read.
@@ -105,7 +105,7 @@ extension JSONReader {
   ///
   /// - Throws: ``JSONError``; ``offset`` is then the position of the error.
   mutating func value(depth: Int = 0) throws(JSONError) -> JSONValue {
-    guard depth < Self.greatestDepth else { throw fault("nested more than \(Self.greatestDepth) deep") }
+    guard depth < Self.maximumDepth else { throw fault("nested more than \(Self.maximumDepth) deep") }
     switch peek {
     case UInt8(ascii: "{"): return .object(try object(depth: depth + 1))
     case UInt8(ascii: "["): return .array(try array(depth: depth + 1))

@@ -117,7 +117,7 @@ package struct JSONStream: Sendable {
       reader.offset += ahead.offset
       return value
     } catch {
-      guard isLast || ahead.bytes.count - ahead.offset > JSONReader.greatestWord else { return nil }
+      guard isLast || ahead.bytes.count - ahead.offset > JSONReader.maximumWord else { return nil }
       throw inDocument(error, from: reader.offset)
     }
   }

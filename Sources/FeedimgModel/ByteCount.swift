@@ -42,8 +42,8 @@ extension ByteCount: LosslessStringConvertible {
   /// The exact count in the unit that gives the shortest text; parsing it gives the same count.
   public var description: String {
     let exact = Self.units.filter { bytes >= $0.bytes && bytes % $0.bytes == 0 && $0.name != "KB" }
-    let greatest = exact.max { $0.bytes < $1.bytes }
-    return greatest.map { "\(bytes / $0.bytes) \($0.name)" } ?? "\(bytes) B"
+    let maximum = exact.max { $0.bytes < $1.bytes }
+    return maximum.map { "\(bytes / $0.bytes) \($0.name)" } ?? "\(bytes) B"
   }
 
   /// Rounded to three digits for people, such as `1.25 MB`.

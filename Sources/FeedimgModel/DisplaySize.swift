@@ -51,14 +51,14 @@ public struct DisplaySize: Sendable, Hashable {
   }
 
   /// The longest side, in pixels; longer than any codec accepts.
-  private static let greatest = 1_000_000.0
+  private static let maximum = 1_000_000.0
 
   /// The box in pixels: rounded up, and at least 1 on each side even for invalid numbers.
   public var pixels: PixelSize {
     func side(_ points: Double) -> Int {
       let pixels = (points * scale).rounded(.up)
       // The comparison is false for NaN.
-      return pixels >= 1 ? Int(min(pixels, Self.greatest)) : 1
+      return pixels >= 1 ? Int(min(pixels, Self.maximum)) : 1
     }
     return PixelSize(width: side(width), height: side(height))
   }

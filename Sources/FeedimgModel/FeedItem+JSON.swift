@@ -199,8 +199,8 @@ struct ItemVariants {
     func width(_ variant: ImageVariant) -> Int { variant.width ?? 0 }
     let wideEnough = variants.filter { width($0) >= preferredThumbnailWidth }
     if let smallest = wideEnough.min(by: { width($0) < width($1) }) { return smallest }
-    let greatest = variants.map(width).max()
-    return variants.first { width($0) == greatest }
+    let maximum = variants.map(width).max()
+    return variants.first { width($0) == maximum }
   }
 
   /// Checks that the short form of an item agrees with its full form.

@@ -5,7 +5,7 @@ import FeedimgJSON
 /// A document is one item, an array of items, or JSON lines.
 public struct FeedItemReader: Sendable {
   /// The length limit of an item, in bytes.
-  public static let greatestItemLength = 16 << 20
+  public static let maximumItemLength = 16 << 20
 
   private var stream = JSONStream()
 
@@ -47,8 +47,8 @@ public struct FeedItemReader: Sendable {
       let message = "not JSON: \(error.message)"
       throw FeedItemError(path: nil, message: message, line: error.line, column: error.column)
     }
-    guard stream.unreadLength <= Self.greatestItemLength else {
-      let message = "an item is longer than the limit of \(Self.greatestItemLength >> 20) MiB"
+    guard stream.unreadLength <= Self.maximumItemLength else {
+      let message = "an item is longer than the limit of \(Self.maximumItemLength >> 20) MiB"
       throw FeedItemError(path: nil, message: message, line: stream.unreadLine)
     }
     var entries: [Result<FeedItem, FeedItemError>] = []

@@ -10,11 +10,11 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   public let key: String
 
   /// The length limit in bytes, a common limit of servers.
-  public static let greatestLength = 8192
+  public static let maximumLength = 8192
 
   /// - Throws: ``ImageURLError``.
   public init(_ text: String) throws(ImageURLError) {
-    guard text.utf8.count <= Self.greatestLength else { throw .tooLong(text.utf8.count) }
+    guard text.utf8.count <= Self.maximumLength else { throw .tooLong(text.utf8.count) }
     guard !text.isEmpty else { throw .empty }
     var text = text
     let isPlain = text.withUTF8 { $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") } }
@@ -98,7 +98,7 @@ public enum ImageURLError: Error, Sendable, Hashable, CustomStringConvertible {
     case .port(let text): "has the port `\(text)`, which is not from 1 to 65535"
     case .whiteSpace: "contains white space or a control character"
     case .backslash: "contains a backslash"
-    case .tooLong(let bytes): "is \(bytes) bytes long, over the limit of \(ImageURL.greatestLength)"
+    case .tooLong(let bytes): "is \(bytes) bytes long, over the limit of \(ImageURL.maximumLength)"
     }
   }
 }

@@ -6,8 +6,8 @@ package enum QuantityUnit: Sendable, Hashable {
   case bitsPerSecond
   case percent
 
-  /// The greatest quantity; nil for no limit.
-  package var greatest: Int? { self == .percent ? 100 : nil }
+  /// The largest quantity; nil for no limit.
+  package var maximum: Int? { self == .percent ? 100 : nil }
 
   /// An example for messages.
   package var example: String {

@@ -1,7 +1,7 @@
 /// Finds the name that a user most likely meant by a misspelled one.
 package enum Spelling {
   /// The length limit of compared words; the effort grows with the square of the length.
-  private static let greatestLength = 64
+  private static let maximumLength = 64
 
   /// The nearest name, or nil if none is near enough.
   ///
@@ -10,7 +10,7 @@ package enum Spelling {
   /// difference. Otherwise, returns the only name that contains all words of the misspelled one.
   package static func nearest(to word: String, among names: some Sequence<String>) -> String? {
     let letters = folded(word)
-    guard !letters.isEmpty, letters.count <= greatestLength else { return nil }
+    guard !letters.isEmpty, letters.count <= maximumLength else { return nil }
     let names = Array(names)
     let ranked = names.map { (name: $0, distance: distance(letters, folded($0))) }
     if let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= max(1, letters.count / 3),

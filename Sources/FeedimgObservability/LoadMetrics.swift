@@ -39,7 +39,7 @@ public final class LoadMetrics: LoadObserving {
   ///
   /// A limit is needed because no event reports the end of an incomplete transfer. Fewer transfers than this
   /// run at the same time.
-  private static let greatestRecords = 512
+  private static let maximumRecords = 512
 
   /// The state of the loads; metrics are recorded outside the lock.
   private let state = Mutex(State())
@@ -110,7 +110,7 @@ public final class LoadMetrics: LoadObserving {
   /// Removes the older half of the ended loads once they exceed the limit.
   private static func forgetOldest(_ state: inout State) {
     let ended = state.received.count - state.loads.count
-    guard ended > greatestRecords else { return }
+    guard ended > maximumRecords else { return }
     let loads = state.received.keys.filter { state.loads[$0] == nil }.sorted()
     for load in loads.prefix(loads.count / 2) { state.received[load] = nil }
   }

@@ -146,7 +146,7 @@ package struct DecisionContext {
         sizeIndex: facts.firstIndex { $0.name == Fact.size.name }
       )
       // An application may give its facts a new value for each item, so the number of entries is limited.
-      if grounds.count < Self.greatestCount { grounds[outline] = new }
+      if grounds.count < Self.maximumCount { grounds[outline] = new }
       return new
     }
     if situation.size != nil {
@@ -156,5 +156,5 @@ package struct DecisionContext {
     return known
   }
 
-  private static let greatestCount = 1000
+  private static let maximumCount = 1000
 }

@@ -11,7 +11,7 @@ package final class OverrideLoaders: Sendable {
   private let policies = Mutex<[String: PolicyInForce]>([:])
 
   /// The most policies kept; others are read each time.
-  private static let greatestCount = 64
+  private static let maximumCount = 64
 
   /// Makes the loaders.
   ///
@@ -46,7 +46,7 @@ package final class OverrideLoaders: Sendable {
     try shelf.checkName(name)
     let policy = try PolicyInForce(.named(name), on: shelf)
     policies.withLock { policies in
-      if policies.count < Self.greatestCount { policies[name] = policy }
+      if policies.count < Self.maximumCount { policies[name] = policy }
     }
     return policy
   }

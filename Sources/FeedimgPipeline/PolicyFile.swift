@@ -7,7 +7,7 @@ package struct PolicyFile: Sendable, Hashable {
   package let path: String
 
   /// The longest policy that is read, in bytes.
-  private static let greatestLength = 16 << 20
+  private static let maximumLength = 16 << 20
 
   package init(path: String) { self.path = path }
 
@@ -25,14 +25,14 @@ package struct PolicyFile: Sendable, Hashable {
     defer { fclose(file) }
     var content: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while content.count <= Self.greatestLength {
+    while content.count <= Self.maximumLength {
       let count = fread(&chunk, 1, chunk.count, file)
       if count == 0 { break }
       content += chunk[..<count]
     }
     guard ferror(file) == 0 else { throw failure(errno) }
-    guard content.count <= Self.greatestLength else {
-      throw PolicyFault(["\(path): longer than \(Self.greatestLength >> 20) MiB"], isUnreadable: true)
+    guard content.count <= Self.maximumLength else {
+      throw PolicyFault(["\(path): longer than \(Self.maximumLength >> 20) MiB"], isUnreadable: true)
     }
     return content
   }

@@ -10,7 +10,7 @@ extension StoredResponse {
     var error = LoadError(
       .status,
       url: url,
-      message: "the server answered \(HTTPStatus.text(head.status))\(surprise)",
+      message: "the server responded with \(HTTPStatus.text(head.status))\(surprise)",
       status: head.status,
       retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(respondedAt))
     )

@@ -35,13 +35,13 @@ package struct Axis: Sendable, Hashable {
         regions.append(.quantities(cut...cut))
         next = cut == .max ? cut : cut + 1
       }
-      let greatest = unit.greatest ?? .max
-      if next <= greatest, cuts.last?.quantity != .max { regions.append(.quantities(next...greatest)) }
+      let maximum = unit.maximum ?? .max
+      if next <= maximum, cuts.last?.quantity != .max { regions.append(.quantities(next...maximum)) }
       self.regions = regions + [.unknown]
     }
   }
 
-  /// The greatest quantity of each known region.
+  /// The largest quantity of each known region.
   var upperBounds: [Int] {
     regions.compactMap { if case .quantities(let range) = $0 { range.upperBound } else { nil } }
   }

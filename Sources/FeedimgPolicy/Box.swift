@@ -94,9 +94,9 @@ package struct BoxCover {
   private let space: StateSpace
 
   /// Beyond these limits, the result still covers the states, but perhaps not with the fewest boxes.
-  private static let greatestStateCount = 20_000
-  private static let greatestBoxCount = 400
-  private static let greatestStepCount = 4000
+  private static let maximumStateCount = 20_000
+  private static let maximumBoxCount = 400
+  private static let maximumStepCount = 4000
 
   package init(in space: StateSpace) { self.space = space }
 
@@ -106,11 +106,11 @@ package struct BoxCover {
   package func boxes(covering states: [Int]) -> [Box] {
     guard !states.isEmpty else { return [] }
     let parts = space.partition(states)
-    guard parts.count > 1, space.count <= Self.greatestStateCount,
+    guard parts.count > 1, space.count <= Self.maximumStateCount,
       let candidates = largestBoxes(within: states)
     else { return parts }
     let chosen = Selection(candidates.map { space.states(in: $0) }, covering: states)
-      .fewest(steps: Self.greatestStepCount)
+      .fewest(steps: Self.maximumStepCount)
     return chosen.count < parts.count ? chosen.map { candidates[$0] } : parts
   }
 
@@ -132,7 +132,7 @@ package struct BoxCover {
   /// box for each axis. This is the sharp product of multi-valued logic, which yields all prime implicants.
   ///
   /// - Parameter states: Ascending.
-  /// - Returns: nil if there are more than ``greatestBoxCount``.
+  /// - Returns: nil if there are more than ``maximumBoxCount``.
   private func largestBoxes(within states: [Int]) -> [Box]? {
     var boxes = [Box(all: space)]
     for taken in space.partition(others(than: states)) {
@@ -145,7 +145,7 @@ package struct BoxCover {
       for remnant in remnants where !next.contains(where: { remnant.isSubset(of: $0) }) {
         next.append(remnant)
       }
-      guard next.count <= Self.greatestBoxCount else { return nil }
+      guard next.count <= Self.maximumBoxCount else { return nil }
       boxes = next
     }
     return boxes.compactMap { box in space.states(in: box).first.map { (box, $0) } }

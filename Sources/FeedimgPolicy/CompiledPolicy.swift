@@ -121,7 +121,7 @@ final class StateIndex: Sendable {
   private struct Thresholds: Sendable {
     var offset = 0
     var stride = 0
-    // The greatest quantity of each known region. `Int.max`, which no quantity exceeds, fills the unused
+    // The largest quantity of each known region. `Int.max`, which no quantity exceeds, fills the unused
     // places.
     // The last known region ends below `Int.max`, because `Int.max` stands for `unknown`, the highest region.
     var first = UInt.max

@@ -126,7 +126,7 @@ private struct TermParser {
     }
     if text.hasPrefix(">") {
       let bound = try quantity(text.dropFirst(), unit)
-      return bound < unit.greatest ?? .max ? (bound + 1)...Int.max : nil
+      return bound < unit.maximum ?? .max ? (bound + 1)...Int.max : nil
     }
     if text.hasPrefix("=") {
       let value = try quantity(text.dropFirst(), unit)
@@ -154,7 +154,7 @@ private struct TermParser {
     let trimmed = text.drop { $0 == " " }
     let written = trimmed.hasSuffix(" ") ? trimmed.dropLast() : trimmed
     guard let quantity = unit.quantity(written, needsUnit: true) else { throw fault(written, unit) }
-    guard quantity <= unit.greatest ?? .max else {
+    guard quantity <= unit.maximum ?? .max else {
       throw CellError(message: "\(written.quoted) is too large, \(fact.name) is at most 100 %")
     }
     thresholds.append(Threshold(quantity: quantity, text: String(written)))

@@ -112,7 +112,7 @@ extension Fact {
     case .quantity(let unit):
       if value == "unknown" { return .unknown }
       let text = typed.singleSpaced
-      guard let quantity = unit.quantity(text, needsUnit: false), quantity <= unit.greatest ?? .max else {
+      guard let quantity = unit.quantity(text, needsUnit: false), quantity <= unit.maximum ?? .max else {
         throw FactError(
           message: "\(name) has no value \(typed.quoted), expected a quantity such as \(unit.example.quoted)"
             + ", or `unknown`"

@@ -21,13 +21,13 @@ struct MarkdownTable: Sendable, Hashable {
   var header: Row
   /// The row of dashes.
   var delimiter: Row
-  /// At most ``greatestRowCount``; later rows are skipped.
+  /// At most ``maximumRowCount``; later rows are skipped.
   var rows: [Row]
   /// Whether the reader skipped rows.
   var isCut = false
 
   /// The most rows that the reader keeps; tables for people are shorter.
-  static let greatestRowCount = 1000
+  static let maximumRowCount = 1000
 }
 
 extension MarkdownTable.Row {
@@ -234,7 +234,7 @@ struct MarkdownScanner {
         (offset, lineNumber) = (afterRow, rowLine)
         break
       }
-      if table.rows.count < MarkdownTable.greatestRowCount {
+      if table.rows.count < MarkdownTable.maximumRowCount {
         table.rows.append(MarkdownTable.Row(row.bytes, line: lineNumber))
       } else {
         table.isCut = true

@@ -95,22 +95,22 @@ struct ProblemList {
   private(set) var errors: [PolicyError] = []
 
   /// The most problems that are listed.
-  private static let greatestCount = 100
+  private static let maximumCount = 100
 
   init(file: String) { self.file = file }
 
   /// Whether the list is full, so that the caller can stop reading.
-  var isFull: Bool { errors.count > Self.greatestCount }
+  var isFull: Bool { errors.count > Self.maximumCount }
 
   mutating func add(_ error: PolicyError) {
     guard !isFull else { return }
     errors.append(
-      errors.count < Self.greatestCount
+      errors.count < Self.maximumCount
         ? error
         : PolicyError(
           file: file,
           line: error.line,
-          "more than \(Self.greatestCount) problems, the others are not listed"
+          "more than \(Self.maximumCount) problems, the others are not listed"
         )
     )
   }

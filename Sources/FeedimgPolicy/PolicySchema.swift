@@ -50,7 +50,7 @@ package enum PolicySchema {
     [
       "type": "array",
       "minItems": .integer(1),
-      "maxItems": .integer(MarkdownTable.greatestRowCount),
+      "maxItems": .integer(MarkdownTable.maximumRowCount),
       "items": [
         "type": "object",
         "required": ["image"],

@@ -270,8 +270,8 @@ private struct PolicyJSONReader {
       add(path, "expected an array, found \(value.kind)")
       return []
     }
-    guard elements.count <= MarkdownTable.greatestRowCount else {
-      add(path, "more than \(MarkdownTable.greatestRowCount) elements")
+    guard elements.count <= MarkdownTable.maximumRowCount else {
+      add(path, "more than \(MarkdownTable.maximumRowCount) elements")
       return []
     }
     return elements

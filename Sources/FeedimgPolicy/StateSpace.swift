@@ -17,7 +17,7 @@ package struct StateSpace: Sendable, Hashable {
   private let possible: [Bool]?
 
   /// The most states that are enumerated; more are an error.
-  package static let greatestCount = 2_000_000
+  package static let maximumCount = 2_000_000
 
   /// The facts that the laws depend on.
   ///
@@ -26,7 +26,7 @@ package struct StateSpace: Sendable, Hashable {
 
   /// The states that some conditions can tell apart.
   ///
-  /// - Throws: ``TooManyStatesError`` for more than ``greatestCount`` states.
+  /// - Throws: ``TooManyStatesError`` for more than ``maximumCount`` states.
   init(of conditions: [Condition]) throws(TooManyStatesError) {
     var facts = Self.factsOfLaws
     var thresholds: [[Threshold]] = facts.map { _ in [] }
@@ -46,7 +46,7 @@ package struct StateSpace: Sendable, Hashable {
       let (product, isOverflow) = count.multipliedReportingOverflow(by: axes[index].regions.count)
       count = isOverflow ? .max : product
     }
-    guard count <= Self.greatestCount else {
+    guard count <= Self.maximumCount else {
       let widest = axes.max { $0.regions.count < $1.regions.count }
       throw TooManyStatesError(count: count, fact: widest?.fact, regionCount: widest?.regions.count ?? 0)
     }
@@ -128,7 +128,7 @@ extension TooManyStatesError {
   var message: String {
     let shown = count == .max ? "too many" : "\(count)"
     let cause = fact.map { "; `\($0.name)` alone has \(regionCount) ranges or values" } ?? ""
-    return "\(shown) states, the limit is \(StateSpace.greatestCount)\(cause)"
+    return "\(shown) states, the limit is \(StateSpace.maximumCount)\(cause)"
   }
 }
 

@@ -61,7 +61,7 @@ struct TableReader<Outcome> {
       problems.add(line: line, "no column begins with `→`, expected one such as `→ \(example)`")
     }
     if table.isCut {
-      problems.add(line: line, "the table has more than \(MarkdownTable.greatestRowCount) rows")
+      problems.add(line: line, "the table has more than \(MarkdownTable.maximumRowCount) rows")
     }
     let dashes = table.delimiter.cells.count
     if dashes != columns.count {

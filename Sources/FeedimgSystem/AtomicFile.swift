@@ -3,7 +3,7 @@ import Glibc
 /// A small file that is replaced as a whole: readers see the old or the new content, never a mixture.
 package struct AtomicFile: Sendable {
   /// The longest file to read, in bytes.
-  package static let greatestLength = 1 << 20
+  package static let maximumLength = 1 << 20
 
   package let path: FilePath
 
@@ -27,8 +27,8 @@ package struct AtomicFile: Sendable {
       guard type == S_IFREG else {
         throw FileFault("read", path.text, reason: type == S_IFDIR ? EISDIR : EINVAL)
       }
-      let bytes = try file.read(upTo: Self.greatestLength)
-      guard bytes.count <= Self.greatestLength else { throw FileFault("read", path.text, reason: EFBIG) }
+      let bytes = try file.read(upTo: Self.maximumLength)
+      guard bytes.count <= Self.maximumLength else { throw FileFault("read", path.text, reason: EFBIG) }
       return bytes
     } catch {
       guard error.reason == ENOENT else { throw error }

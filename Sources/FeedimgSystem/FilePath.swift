@@ -3,7 +3,7 @@ import Glibc
 /// The path of a file; only slashes have a meaning.
 package struct FilePath: Hashable {
   /// The most consecutive symbolic links that the kernel follows (`MAXSYMLINKS`).
-  private static let greatestLinkCount = 40
+  private static let maximumLinkCount = 40
 
   package var text: String
 
@@ -29,7 +29,7 @@ package struct FilePath: Hashable {
   package func links() throws(FileFault) -> [FilePath] {
     var chain = [self]
     while let next = chain.last?.linkTarget {
-      guard chain.count <= Self.greatestLinkCount else { throw FileFault("follow", text, reason: ELOOP) }
+      guard chain.count <= Self.maximumLinkCount else { throw FileFault("follow", text, reason: ELOOP) }
       chain.append(next)
     }
     return chain

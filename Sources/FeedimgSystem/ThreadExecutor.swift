@@ -10,7 +10,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   private struct State: Sendable {
     var jobs: [Job] = []
-    /// The closures to run when no job is ready, or after ``ThreadExecutor/greatestTurns``.
+    /// The closures to run when no job is ready, or after ``ThreadExecutor/maximumTurns``.
     var afterwards: [@Sendable () -> Void] = []
     /// The turns of jobs since the first closure in ``afterwards`` began to wait.
     var turns = 0
@@ -19,7 +19,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
   }
 
   /// The most turns of jobs that a closure of ``afterwards(_:)`` waits for, so that it never starves.
-  private static let greatestTurns = 4
+  private static let maximumTurns = 4
 
   private let name: String
   private let lock = ConditionLock(State())
@@ -110,7 +110,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
     let jobs = state.jobs
     state.jobs = []
-    guard jobs.isEmpty || state.afterwards.isEmpty || state.turns == greatestTurns else {
+    guard jobs.isEmpty || state.afterwards.isEmpty || state.turns == maximumTurns else {
       state.turns += 1
       return .done((jobs, []))
     }

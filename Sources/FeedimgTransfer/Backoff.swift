@@ -7,7 +7,7 @@ package struct Backoff: Sendable, Hashable {
   /// The factor by which each further failure multiplies the wait; at least 1.
   package var factor: Double
   /// The longest wait, before jitter.
-  package var greatest: Duration
+  package var maximum: Duration
   /// The random part of a wait, from 0 to 1.
   ///
   /// At 0.5, a wait lies between half of the ceiling and the ceiling. Jitter spreads the retries of transfers
@@ -17,31 +17,31 @@ package struct Backoff: Sendable, Hashable {
   package init(
     base: Duration,
     factor: Double = 2,
-    greatest: Duration,
+    maximum: Duration,
     jitter: Double = 0.5
   ) {
     self.base = base
     self.factor = factor
-    self.greatest = greatest
+    self.maximum = maximum
     self.jitter = jitter
   }
 
   /// The longest wait after a number of failures: the wait before jitter.
   ///
   /// - Parameter failures: The number of consecutive failures; less than 1 counts as 1.
-  /// - Returns: At most ``greatest``.
+  /// - Returns: At most ``maximum``.
   package func ceiling(after failures: Int) -> Duration {
     var wait = base
     var left = max(failures, 1) - 1
-    while left > 0, wait < greatest, factor > 1, wait > .zero {
+    while left > 0, wait < maximum, factor > 1, wait > .zero {
       wait = wait * factor
       left -= 1
     }
-    return min(wait, greatest)
+    return min(wait, maximum)
   }
 
   /// The wait before jitter that follows one; zero leads to ``base``.
-  package func next(after wait: Duration) -> Duration { min(greatest, max(base, wait * factor)) }
+  package func next(after wait: Duration) -> Duration { min(maximum, max(base, wait * factor)) }
 
   /// A wait with jitter, from `1 - jitter` times the ceiling up to the ceiling.
   package func wait(

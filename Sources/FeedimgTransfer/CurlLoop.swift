@@ -18,13 +18,13 @@ final class CurlLoop {
   private var older: [CurlMulti] = []
 
   /// The most idle handles to keep; each takes about 5 kB.
-  private static let greatestSpare = 32
+  private static let maximumSpare = 32
 
   /// The longest sleep in milliseconds while older multi handles exist.
   ///
   /// libcurl can wait for one multi handle only. After a network change, older transfers may proceed this
   /// much later.
-  private static let greatestWaitWithOlder: Int32 = 10
+  private static let maximumWaitWithOlder: Int32 = 10
 
   /// - Throws: ``LoadError`` with `unavailable` if memory runs out.
   init(_ library: CurlLibrary, identity: CurlHandle.Identity) throws(LoadError) {
@@ -89,7 +89,7 @@ final class CurlLoop {
         guard let next = transfer.timeouts.next?.end else { continue }
         end = min(end, max(1, time.now.duration(to: next).milliseconds))
       }
-      latest.poll(milliseconds: min(Int32(clamping: end), older.isEmpty ? .max : Self.greatestWaitWithOlder))
+      latest.poll(milliseconds: min(Int32(clamping: end), older.isEmpty ? .max : Self.maximumWaitWithOlder))
     }
     time.now = .now
   }
@@ -123,7 +123,7 @@ final class CurlLoop {
     switch step {
     case .follow: launch(transfer)
     case .end(let result):
-      if spare.count < Self.greatestSpare { spare.append(transfer.handle) }
+      if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
       transfer.order.complete(result)
     }
   }

@@ -11,14 +11,14 @@ final class CurlMulti: @unchecked Sendable {
   private(set) var count = 0
 
   /// The most idle connections to keep open, over all hosts.
-  private static let greatestIdle = 32
+  private static let maximumIdle = 32
 
   /// - Returns: Nil if memory or descriptors run out.
   init?(_ library: CurlLibrary) {
     guard let pointer = library.functions.multi_init() else { return nil }
     self.library = library
     self.pointer = pointer
-    _ = ccurl_multi_set_long(library.table, pointer, CURLMOPT_MAXCONNECTS, Self.greatestIdle)
+    _ = ccurl_multi_set_long(library.table, pointer, CURLMOPT_MAXCONNECTS, Self.maximumIdle)
     // If descriptors run out, libcurl still creates a handle, but that handle cannot be woken.
     guard library.functions.multi_wakeup(pointer) == CURLM_OK else { return nil }
   }

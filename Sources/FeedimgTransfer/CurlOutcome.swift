@@ -98,7 +98,7 @@ struct CurlOutcome {
       LoadError(
         .timeout,
         message:
-          "fewer than \(Timeouts.leastRate) bytes a second for \(time.words), after \(progress.words)"
+          "fewer than \(Timeouts.minimumRate) bytes a second for \(time.words), after \(progress.words)"
       )
     case .total(let time):
       LoadError(.timeout, message: "the transfer took longer than \(time.words), after \(progress.words)")

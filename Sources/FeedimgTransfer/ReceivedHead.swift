@@ -50,8 +50,8 @@ struct ReceivedHead {
 ///
 /// libcurl stores all header lines in memory, but limits only the length of each line.
 struct HeadBudget {
-  static let greatestLength = 64 << 10
-  static let greatestCount = 256
+  static let maximumLength = 64 << 10
+  static let maximumCount = 256
 
   private var length = 0
   private var count = 0
@@ -65,10 +65,10 @@ struct HeadBudget {
   mutating func take(_ line: UnsafeRawBufferPointer, isTrailer: Bool) throws(LoadError) {
     length += line.count
     if !line.isLineBreak, !line.starts(with: "HTTP/".utf8) { count += 1 }
-    guard length > Self.greatestLength || count > Self.greatestCount else { return }
+    guard length > Self.maximumLength || count > Self.maximumCount else { return }
     let part = isTrailer ? "header and trailer together exceed" : "header exceeds"
     let limit =
-      length > Self.greatestLength ? "\(ByteCount(Self.greatestLength))" : "\(Self.greatestCount) fields"
+      length > Self.maximumLength ? "\(ByteCount(Self.maximumLength))" : "\(Self.maximumCount) fields"
     throw LoadError(.malformed, message: "the response \(part) the limit of \(limit)")
   }
 }

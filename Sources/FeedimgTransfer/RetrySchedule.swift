@@ -11,19 +11,19 @@ package struct RetrySchedule: Sendable, Hashable {
   /// The waits between attempts.
   package var backoff: Backoff
   /// The most attempts, including the first.
-  package var greatestTries: Int
+  package var maximumTries: Int
   /// The longest `Retry-After` to respect; a transfer with a longer one is not retried.
-  package var greatestRetryAfter: Duration
+  package var maximumRetryAfter: Duration
 
   package init(
     firstWait: Duration = .milliseconds(500),
-    greatestWait: Duration = .seconds(30),
-    greatestTries: Int = 4,
-    greatestRetryAfter: Duration = .seconds(60)
+    maximumWait: Duration = .seconds(30),
+    maximumTries: Int = 4,
+    maximumRetryAfter: Duration = .seconds(60)
   ) {
-    backoff = Backoff(base: firstWait, greatest: greatestWait)
-    self.greatestTries = greatestTries
-    self.greatestRetryAfter = greatestRetryAfter
+    backoff = Backoff(base: firstWait, maximum: maximumWait)
+    self.maximumTries = maximumTries
+    self.maximumRetryAfter = maximumRetryAfter
   }
 
   /// The wait after the first failure, before jitter.
@@ -33,9 +33,9 @@ package struct RetrySchedule: Sendable, Hashable {
   }
 
   /// The longest wait.
-  package var greatestWait: Duration {
-    get { backoff.greatest }
-    set { backoff.greatest = newValue }
+  package var maximumWait: Duration {
+    get { backoff.maximum }
+    set { backoff.maximum = newValue }
   }
 
   /// Whether the same request may succeed a little later.
@@ -65,10 +65,10 @@ package struct RetrySchedule: Sendable, Hashable {
     tries: Int,
     using random: inout some RandomNumberGenerator
   ) -> Step {
-    guard tries < greatestTries, Self.isWorthRetrying(error) else { return .giveUp }
+    guard tries < maximumTries, Self.isWorthRetrying(error) else { return .giveUp }
     let wait = backoff.wait(after: tries, using: &random)
     guard let asked = error.retryAfter else { return .wait(wait) }
-    guard Double(asked) <= greatestRetryAfter / .seconds(1) else { return .giveUp }
+    guard Double(asked) <= maximumRetryAfter / .seconds(1) else { return .giveUp }
     // Jitter only extends the wait that the server asks for, so no retry is early.
     let least = backoff.ceiling(after: tries) * (1 - backoff.jitter)
     return .wait(max(.seconds(asked), least) + (wait - least))

@@ -14,7 +14,7 @@ struct Timeouts {
     case stall(Duration)
     /// The time until the head is complete.
     case head(Duration)
-    /// The time over which the body must arrive at ``Timeouts/leastRate`` or faster.
+    /// The time over which the body must arrive at ``Timeouts/minimumRate`` or faster.
     case rate(Duration)
     case total(Duration)
 
@@ -35,7 +35,7 @@ struct Timeouts {
   }
 
   /// The lowest rate of a body, in bytes a second; any link that can show images is faster.
-  static let leastRate = 100
+  static let minimumRate = 100
 
   private let responseTimeout: Duration
   private let stallTimeout: Duration
@@ -44,7 +44,7 @@ struct Timeouts {
   private let start: Instant
   private var phase = Phase.connecting
   private var lastArrival: Instant
-  /// The start of the period over which ``leastRate`` is measured.
+  /// The start of the period over which ``minimumRate`` is measured.
   private var paceStart: Instant
   /// The bytes that must still arrive in this period.
   private var paceMissing = 0
@@ -109,7 +109,7 @@ struct Timeouts {
   private mutating func restartPace(at now: Instant) {
     paceStart = now
     // The cap keeps the conversion to `Int` safe; with a longer time, this limit never expires.
-    let bytes = paceTimeout / .seconds(1) * Double(Self.leastRate)
+    let bytes = paceTimeout / .seconds(1) * Double(Self.minimumRate)
     paceMissing = Int(min(max(bytes, 0), 1e18))
   }
 }

@@ -56,11 +56,11 @@ final class Transfer {
   private var failure: LoadError?
 
   /// The longest body of a redirect to read; a new connection costs less than a longer body.
-  private static let greatestRedirectBody = 64 << 10
+  private static let maximumRedirectBody = 64 << 10
   /// The longest decoded body for which the expansion factor is not checked.
-  private static let greatestUncheckedLength = 1 << 20
+  private static let maximumUncheckedLength = 1 << 20
   /// The largest factor by which content decoding may expand a body.
-  private static let greatestExpansion = 100
+  private static let maximumExpansion = 100
 
   init(
     _ order: TransferOrder,
@@ -254,15 +254,15 @@ final class Transfer {
       ? handle.receivedLength : exchange.reported + exchange.unreported + bytes.count
     report(received: wire)
     exchange.received += bytes.count
-    guard exchange.redirect == nil else { return exchange.received <= Self.greatestRedirectBody }
+    guard exchange.redirect == nil else { return exchange.received <= Self.maximumRedirectBody }
     guard exchange.received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
-    if exchange.isDecoded, exchange.received > Self.greatestUncheckedLength,
+    if exchange.isDecoded, exchange.received > Self.maximumUncheckedLength,
       // libcurl counts the bytes of a chunk only after it has delivered them.
-      exchange.received / Self.greatestExpansion > wire + CurlHandle.bufferSize
+      exchange.received / Self.maximumExpansion > wire + CurlHandle.bufferSize
     {
       throw LoadError(
         .tooLarge,
-        message: "the decoded body is more than \(Self.greatestExpansion) times as long as the encoded body"
+        message: "the decoded body is more than \(Self.maximumExpansion) times as long as the encoded body"
       )
     }
     try receiver.receive(bytes)
@@ -291,8 +291,8 @@ final class Transfer {
   var framingError: LoadError? {
     guard exchange.isChunked, let received = exchange.socket?.received else { return nil }
     let body = handle.receivedBodyLength
-    guard received.all - received.unread - body > body + HeadBudget.greatestLength else { return nil }
-    let limit = ByteCount(HeadBudget.greatestLength)
+    guard received.all - received.unread - body > body + HeadBudget.maximumLength else { return nil }
+    let limit = ByteCount(HeadBudget.maximumLength)
     return LoadError(
       .malformed,
       message: "the header and chunk framing of the response exceed the limit of \(limit)"

@@ -16,9 +16,9 @@ struct TextLedgers: Sendable {
   }
 
   /// More bytes of unreadable lines than this belong to another program's file.
-  private static let greatestUnreadableLength = 1 << 20
+  private static let maximumUnreadableLength = 1 << 20
   /// A longer file is no ledger; in bytes.
-  private static let greatestLength = 64 << 20
+  private static let maximumLength = 64 << 20
   /// The end of the name of a renamed ledger.
   private static let ending = ".old"
 
@@ -111,7 +111,7 @@ struct TextLedgers: Sendable {
       guard count >= 0 else { throw UsageFault("read", path) }
       guard count > 0 else { break }
       text += block[..<count]
-      guard text.count <= greatestLength else { throw UsageFault("read", path, reason: EFBIG) }
+      guard text.count <= maximumLength else { throw UsageFault("read", path, reason: EFBIG) }
     }
     guard let content = content(of: text) else { throw UsageFault("read", path, reason: EFBIG) }
     return content
@@ -138,7 +138,7 @@ struct TextLedgers: Sendable {
         length += line.count
       }
     }
-    return length <= greatestUnreadableLength ? Content(usage: sums.usage(), unreadableCount: count) : nil
+    return length <= maximumUnreadableLength ? Content(usage: sums.usage(), unreadableCount: count) : nil
   }
 
   /// Reads a line such as `2026-11-21 cellular metered 12345 1`: day, network, price, bytes, transfers.

@@ -60,7 +60,7 @@ final class UsageDatabase {
 
   // MARK: Counts
 
-  /// Adds counts, all or none; a sum stops at the greatest number.
+  /// Adds counts, all or none; a sum stops at the largest number.
   func add(_ usage: [NetworkUsage]) throws(SQLiteError) {
     try connection.transaction { () throws(SQLiteError) in try addWithinTransaction(usage) }
   }

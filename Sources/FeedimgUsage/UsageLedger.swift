@@ -11,7 +11,7 @@ package final class UsageLedger: UsageKeeping {
     /// Counts that are not on disk yet.
     var unwritten = UsageSums()
     var idle: [OpenDatabase] = []
-    /// The latest answer of the database, for a time when it cannot be read.
+    /// The latest value of the database, for a time when it cannot be read.
     var latest: (days: ClosedRange<CalendarDay>, usage: [NetworkUsage])?
     var hasImported = false
     var wasFaultTold = false
@@ -31,7 +31,7 @@ package final class UsageLedger: UsageKeeping {
   /// How long other processes are waited for, in milliseconds: during transfers, by readers and at the end of the
   /// program, and to clear.
   private static let patience: (adding: Int32, reading: Int32, clearing: Int32) = (10, 250, 1000)
-  private static let greatestIdleCount = 2
+  private static let maximumIdleCount = 2
 
   private let folder: String
   private let path: String
@@ -201,12 +201,12 @@ package final class UsageLedger: UsageKeeping {
   ///   - body: Runs at most twice.
   /// - Returns: Nil where there is no database.
   /// - Throws: ``UsageFault``.
-  private func withDatabase<Answer>(
+  private func withDatabase<Value>(
     _ operation: String,
     makes: Bool,
     within patience: Int32,
-    _ body: (UsageDatabase) throws(SQLiteError) -> Answer
-  ) throws(UsageFault) -> Answer? {
+    _ body: (UsageDatabase) throws(SQLiteError) -> Value
+  ) throws(UsageFault) -> Value? {
     var isSecond = false
     while true {
       let file = try FileIdentity(path)
@@ -217,9 +217,9 @@ package final class UsageLedger: UsageKeeping {
       do throws(SQLiteError) {
         let open = try borrow(file, patience)
         do throws(SQLiteError) {
-          let answer = try body(open.database)
+          let value = try body(open.database)
           giveBack(open)
-          return answer
+          return value
         } catch {
           if error.isBusy { giveBack(open) }
           throw error
@@ -250,7 +250,7 @@ package final class UsageLedger: UsageKeeping {
 
   private func giveBack(_ open: OpenDatabase) {
     state.withLock { state in
-      if state.idle.count < Self.greatestIdleCount { state.idle.append(open) }
+      if state.idle.count < Self.maximumIdleCount { state.idle.append(open) }
     }
   }
 

@@ -17,7 +17,7 @@ struct UsageSums: Sendable, Hashable {
 
   var isEmpty: Bool { sums.isEmpty }
 
-  /// Adds one count; a sum stops at the greatest number.
+  /// Adds one count; a sum stops at the largest number.
   mutating func add(_ usage: NetworkUsage) {
     let slot = Slot(day: usage.day, network: usage.network, metered: usage.metered)
     let old = sums[slot] ?? Amount()

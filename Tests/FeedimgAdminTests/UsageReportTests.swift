@@ -46,7 +46,7 @@ import Testing
     #expect(report.total.received == ByteCount(111_111) && report.total.transfers == 6)
   }
 
-  @Test func `sums end at the greatest number`() throws {
+  @Test func `sums end at the largest number`() throws {
     let report = try Self.report(
       from: "2026-11-01",
       [

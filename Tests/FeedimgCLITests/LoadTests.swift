@@ -113,8 +113,8 @@ import Testing
   }
 
   static let failures: [Failure] = [
-    Failure(target: "/missing", code: "status", says: "the server answered 404 Not Found"),
-    Failure(target: "/500", code: "status", says: "the server answered 500 Internal Server Error"),
+    Failure(target: "/missing", code: "status", says: "the server responded with 404 Not Found"),
+    Failure(target: "/500", code: "status", says: "the server responded with 500 Internal Server Error"),
     Failure(target: "/short", code: "truncated", says: "100 of 312 bytes"),
     Failure(target: "/cut", code: "truncated", says: "the body ended before the image was whole"),
     Failure(target: "/cut-gzip", code: "truncated", says: "the body ended before the image was whole"),
@@ -180,7 +180,7 @@ import Testing
     let run = try CommandRun(["load", "--json", "--item", path, "--network", "wifi"], in: folder)
     #expect(run.status == 0)
     #expect(try run.objects.first?["image"] == "thumbnail")
-    #expect(run.errors.contains("in place of the original: the server answered \(status)"))
+    #expect(run.errors.contains("in place of the original: the server responded with \(status)"))
   }
 
   @Test func `a no-store image is shown and not kept`() throws {

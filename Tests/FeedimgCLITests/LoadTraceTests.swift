@@ -13,7 +13,7 @@ import Testing
     let steps = lines.compactMap { $0.split(separator: " ").dropFirst(2).first.map(String.init) }
     #expect(
       steps == [
-        "decided", "missed", "queued", "started", "requested", "redirected", "requested", "answered",
+        "decided", "missed", "queued", "started", "requested", "redirected", "requested", "response",
         "received",
         "verified", "stored", "finished",
       ]

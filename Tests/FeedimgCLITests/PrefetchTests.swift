@@ -21,7 +21,7 @@ import Testing
     #expect(run.status == 1)
     #expect(run.output.hasPrefix("3 items: 2 fetched ("))
     #expect(run.output.hasSuffix("; 1 failed\n"))
-    #expect(run.errors == "feedimg: `\(server.url("/missing"))`: the server answered 404 Not Found\n")
+    #expect(run.errors == "feedimg: `\(server.url("/missing"))`: the server responded with 404 Not Found\n")
     let later = try CommandRun(["prefetch", path, "--network", "offline"], in: folder)
     #expect(later.status == 0)
     #expect(later.output == "3 items: 0 fetched (0 B); 2 already cached; 1 skipped: there is no network\n")

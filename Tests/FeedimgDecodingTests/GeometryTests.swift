@@ -137,6 +137,6 @@ struct GeometryTests {
   @Test func `a codec that can decode a smaller picture is told the smallest useful size`() {
     let display = DisplaySize(width: 300, height: 300, fitting: .fill)
     let placement = Placement(stored: Self.size(4000, 3000), isTurned: false, display: display)
-    #expect(placement.leastSize(of: Self.size(4000, 3000)) == Self.size(400, 300))
+    #expect(placement.minimumSize(of: Self.size(4000, 3000)) == Self.size(400, 300))
   }
 }

@@ -42,9 +42,9 @@ struct PNGBytes {
       low = (low + UInt32(byte)) % 65521
       high = (high + low) % 65521
     }
-    let greatest = Int(UInt16.max)
-    let blocks = stride(from: 0, to: bytes.count, by: greatest).flatMap { start in
-      let block = bytes[start..<min(start + greatest, bytes.count)]
+    let maximum = Int(UInt16.max)
+    let blocks = stride(from: 0, to: bytes.count, by: maximum).flatMap { start in
+      let block = bytes[start..<min(start + maximum, bytes.count)]
       let count = UInt16(block.count)
       let lengths = [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
       return [block.endIndex == bytes.count ? 1 : 0] + lengths + block

@@ -156,6 +156,6 @@ import Testing
       ledger.noteHit(Int64(identifier), usedAt: 0, now: 1000)
       if ledger.isDue(now: Double(identifier)) { ledger.putBack(ledger.takePage(now: Double(identifier))) }
     }
-    #expect(ledger.takePage(now: 0).touches.count <= TouchLedger.greatestCount)
+    #expect(ledger.takePage(now: 0).touches.count <= TouchLedger.maximumCount)
   }
 }

@@ -247,7 +247,7 @@ func response(
   ]
 
   @Test(arguments: ages)
-  func `a response's age is the greatest of its estimates`(row: AgeRow) throws {
+  func `a response's age is the largest of its estimates`(row: AgeRow) throws {
     let stored = try response(row.fields, requestedAt: row.requestedAt, respondedAt: row.respondedAt)
     #expect(stored.age(at: row.now) == row.age, "\(row.because)")
   }

@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func `the number of copies is limited, however small they are`() throws {
-    let count = EncodedImages.greatestCopyCount
+    let count = EncodedImages.maximumCopyCount
     cache.setLimits(MemoryLimits(encoded: ByteCount(1000 * (count + 10)), decoded: ByteCount(0)))
     for key in 0..<count + 2 {
       insert("\(key)")

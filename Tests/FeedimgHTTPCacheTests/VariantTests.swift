@@ -16,8 +16,8 @@ import Testing
   }
 
   /// Stores a response to a request.
-  private func store(_ number: Int, _ answerFields: String, to request: String) throws {
-    var brought = try response(answerFields, requestedAt: clock.now, respondedAt: clock.now)
+  private func store(_ number: Int, _ responseFields: String, to request: String) throws {
+    var brought = try response(responseFields, requestedAt: clock.now, respondedAt: clock.now)
     brought.varied = Vary(brought.head.fields).select(from: fields(request))
     let writer = try cache.makeWriter()
     try picture(number).withUnsafeBytes { try writer.write($0) }

@@ -45,7 +45,7 @@ struct ImageStructureTests {
     (png() + chunk("IEND").dropLast(), "image/png", false, "cut within the last chunk"),
     (png() + chunk("tEXt", Array("IEND IEND".utf8)), "image/png", false, "mentions it only in its data"),
     (
-      png() + [0xFF, 0xFF, 0xFF, 0xFF] + chunk("IEND"), "image/png", false, "a chunk with the greatest length"
+      png() + [0xFF, 0xFF, 0xFF, 0xFF] + chunk("IEND"), "image/png", false, "a chunk with the largest length"
     ),
     (gif() + [0x3B], "image/gif", true, "has its trailer"),
     (gif() + [0x3B, 0, 0], "image/gif", true, "zeros were appended"),
@@ -66,7 +66,7 @@ struct ImageStructureTests {
     (box(8, "ftyp") + box(1, "mdat"), "image/heic", false, "cut before the long size"),
     (
       box(8, "ftyp") + box(1, "mdat") + Array(repeating: 0xFF, count: 8), "image/heic", false,
-      "the greatest length"
+      "the largest length"
     ),
     (box(8, "ftyp") + box(7, "mdat"), "image/avif", false, "a box shorter than its header"),
     (box(8, "ftyp") + box(8, "mda").dropLast(), "image/avif", false, "cut within the header of a box"),
@@ -80,7 +80,7 @@ struct ImageStructureTests {
     (Array("RIFF\u{5}\0\0\0WEBP".utf8), "image/webp", false, "truncated"),
     (
       Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("WEBP".utf8), "image/webp", false,
-      "the greatest length"
+      "the largest length"
     ),
     (Array("<svg><g/></svg>\n".utf8), "image/svg+xml", true, "its root is closed"),
     (Array("<svg:svg><g/></svg:svg >".utf8), "image/svg+xml", true, "its root is closed by its full name"),

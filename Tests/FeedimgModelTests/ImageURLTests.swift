@@ -107,7 +107,7 @@ struct ImageURLTests {
 
   @Test func `a URL may have at most 8192 bytes`() throws {
     let stem = "http://x.example/"
-    let longest = stem + String(repeating: "a", count: ImageURL.greatestLength - stem.utf8.count)
+    let longest = stem + String(repeating: "a", count: ImageURL.maximumLength - stem.utf8.count)
     #expect(try ImageURL(longest).text == longest)
     #expect(throws: ImageURLError.tooLong(8193)) { try ImageURL(longest + "a") }
     #expect(ImageURLError.tooLong(8193).description == "is 8193 bytes long, over the limit of 8192")

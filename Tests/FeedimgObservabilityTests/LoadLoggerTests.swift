@@ -46,7 +46,7 @@ import Testing
 
   static let rows: [(LoadEvent.Step, String)] = [
     (.queued, "debug waiting for a transfer slot load=7 url=https://pictures.example/a.jpg"),
-    (.answered(status: 404), "debug response received load=7 status=404 url=https://pictures.example/a.jpg"),
+    (.responded(status: 404), "debug response received load=7 status=404 url=https://pictures.example/a.jpg"),
     (.finished(.disk), "info load finished load=7 source=disk url=https://pictures.example/a.jpg"),
     (
       .progress(LoadProgress(received: ByteCount(5), total: nil)),

@@ -70,7 +70,7 @@ import Testing
   }
 
   static let ends: [LoadEvent.Step] = [
-    .cancelled, .finished(.disk), .failed(LoadError(.timeout, message: "no answer")),
+    .cancelled, .finished(.disk), .failed(LoadError(.timeout, message: "no response")),
   ]
 
   @Test(arguments: ends)
@@ -86,7 +86,7 @@ import Testing
   }
 
   static let results: [LoadEvent.Step] = [
-    .revalidated(isNew: true), .notRevalidated(LoadError(.timeout, message: "no answer")),
+    .revalidated(isNew: true), .notRevalidated(LoadError(.timeout, message: "no response")),
   ]
 
   @Test(arguments: results)

@@ -95,7 +95,7 @@ struct FactTests {
       #expect(fact.value(in: situation) == word)
     }
     if case .quantity(let unit) = fact.domain {
-      for quantity in [0, 7, unit.greatest ?? .max - 1, nil] {
+      for quantity in [0, 7, unit.maximum ?? .max - 1, nil] {
         fact.set(quantity: quantity, in: &situation)
         #expect(fact.quantity(in: situation) == quantity)
       }

@@ -172,11 +172,11 @@ extension RandomTable {
       let text = texts.randomElement(using: &random)
     else { return Cell(text: "-") }
     let least = bound == 0
-    let greatest = column == .battery && bound == 100
+    let maximum = column == .battery && bound == 100
     switch Int.random(in: 0..<7, using: &random) {
     case 0 where !least: return Cell(text: "< \(text)", ranges: [0...(bound - 1)])
     case 1: return Cell(text: "<= \(text)", ranges: [0...bound])
-    case 2 where !greatest: return Cell(text: "> \(text)", ranges: [(bound + 1)...Int.max])
+    case 2 where !maximum: return Cell(text: "> \(text)", ranges: [(bound + 1)...Int.max])
     case 3: return Cell(text: ">=\(text)", ranges: [bound...Int.max])
     case 4: return Cell(text: "= \(text)", ranges: [bound...bound])
     case 5:

@@ -88,7 +88,7 @@ struct CurlResponse {
   let body: [UInt8]
 
   init(of run: CurlRun) throws {
-    guard var head = run.block() else { throw RunFailure("no answer") }
+    guard var head = run.block() else { throw RunFailure("no response") }
     // An interim response comes first.
     if head.hasPrefix("HTTP/1.1 100") { head = run.block() ?? "" }
     let lines = head.split(separator: "\n")

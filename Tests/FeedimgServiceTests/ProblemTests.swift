@@ -8,7 +8,7 @@ import Testing
 @Suite struct ProblemTests {
   @Test(arguments: [(true, true as JSONValue?), (false, nil)])
   func `a problem document says whether the server's circuit is open`(isLeftAlone: Bool, told: JSONValue?) {
-    var error = LoadError(.status, message: "the server answered 503", status: 503)
+    var error = LoadError(.status, message: "the server responded with 503", status: 503)
     error.hasOpenCircuit = isLeftAlone
     #expect(error.problem.members["originLeftAlone"] == told)
   }

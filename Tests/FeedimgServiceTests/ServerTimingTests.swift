@@ -21,7 +21,7 @@ import Testing
     Row(
       why: "from the network",
       steps: [
-        (3, .missed), (4, .queued), (10, .started), (20, .requested), (40, .answered(status: 200)),
+        (3, .missed), (4, .queued), (10, .started), (20, .requested), (40, .responded(status: 200)),
         (50, .progress(LoadProgress(received: ByteCount(0), total: nil))),
         (60, .verified(mediaType: "image/png")),
         (65, .stored(path: "/a")), (66, .finished(.network)),
@@ -32,7 +32,7 @@ import Testing
     ),
     Row(
       why: "the total is unknown while bytes arrive",
-      steps: [(1, .missed), (2, .queued), (3, .started), (4, .requested), (90, .answered(status: 200))],
+      steps: [(1, .missed), (2, .queued), (3, .started), (4, .requested), (90, .responded(status: 200))],
       isStreaming: true,
       text: "decide;dur=1.0, queue;dur=2.0, connect;dur=1.0, wait;dur=86.0, total;dur=100.0"
     ),
@@ -51,7 +51,7 @@ import Testing
       why: "revalidated first",
       isReload: true,
       steps: [
-        (1, .found(.memory)), (2, .queued), (4, .started), (7, .requested), (11, .answered(status: 304)),
+        (1, .found(.memory)), (2, .queued), (4, .started), (7, .requested), (11, .responded(status: 304)),
         (16, .revalidated(isNew: false)), (20, .finished(.memory)),
       ],
       text: "decide;dur=1.0, queue;dur=2.0, connect;dur=3.0, wait;dur=4.0, receive;dur=5.0, total;dur=100.0"
@@ -59,10 +59,10 @@ import Testing
     Row(
       why: "two attempts, which add up",
       steps: [
-        (1, .missed), (2, .queued), (3, .started), (4, .requested), (6, .answered(status: 503)),
+        (1, .missed), (2, .queued), (3, .started), (4, .requested), (6, .responded(status: 503)),
         (7, .retried(LoadError(.status, message: ""), after: .milliseconds(3))), (10, .queued),
         (11, .started),
-        (13, .requested), (14, .answered(status: 200)), (15, .verified(mediaType: "image/png")),
+        (13, .requested), (14, .responded(status: 200)), (15, .verified(mediaType: "image/png")),
         (16, .notStored("")), (17, .finished(.network)),
       ],
       text: "decide;dur=1.0, queue;dur=6.0, connect;dur=3.0, wait;dur=3.0, receive;dur=2.0, store;dur=1.0, "

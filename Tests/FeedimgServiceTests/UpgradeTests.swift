@@ -45,10 +45,10 @@ import Testing
 
   @Test func `the oldest items are evicted`() throws {
     var items = ShownItems()
-    for number in 0...ShownItems.greatestCount {
+    for number in 0...ShownItems.maximumCount {
       items.note(.thumbnail, of: try Self.item(String(number)), in: Self.situation)
     }
-    #expect(items.all.count == ShownItems.greatestCount)
+    #expect(items.all.count == ShownItems.maximumCount)
     #expect(items.all.first?.item == (try Self.item("1")))
   }
 

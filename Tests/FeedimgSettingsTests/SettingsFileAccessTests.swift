@@ -81,7 +81,7 @@ struct SettingsFileAccessTests {
   }
 
   @Test func `a file that is too long is not read`() throws {
-    try folder.write(String(repeating: " ", count: AtomicFile.greatestLength + 1), to: "settings.json")
+    try folder.write(String(repeating: " ", count: AtomicFile.maximumLength + 1), to: "settings.json")
     #expect(
       file.read().warnings.map(\.message) == [
         "cannot read `\(file.path)`: file too large; feedimg uses the defaults"

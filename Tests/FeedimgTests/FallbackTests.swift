@@ -41,7 +41,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/s.jpg")
     let image = try await test.loader.load(item)
     #expect(image.variant.role == .thumbnail)
-    #expect(image.notes == ["shown in place of the original: the server answered 410 Gone"])
+    #expect(image.notes == ["shown in place of the original: the server responded with 410 Gone"])
   }
 
   /// A way in which an original fails.
@@ -54,15 +54,15 @@ import Testing
   }
 
   static let mishaps = [
-    OriginalFailure(testDescription: "400", reply: .response(400), words: "the server answered 400"),
-    OriginalFailure(testDescription: "404", reply: .response(404), words: "the server answered 404"),
+    OriginalFailure(testDescription: "400", reply: .response(400), words: "the server responded with 400"),
+    OriginalFailure(testDescription: "404", reply: .response(404), words: "the server responded with 404"),
     OriginalFailure(
       testDescription: "429",
       reply: .response(429, [("Retry-After", "600")]),
-      words: "the server answered 429"
+      words: "the server responded with 429"
     ),
-    OriginalFailure(testDescription: "500", reply: .response(500), words: "the server answered 500"),
-    OriginalFailure(testDescription: "503", reply: .response(503), words: "the server answered 503"),
+    OriginalFailure(testDescription: "500", reply: .response(500), words: "the server responded with 500"),
+    OriginalFailure(testDescription: "503", reply: .response(503), words: "the server responded with 503"),
     OriginalFailure(
       testDescription: "truncated",
       reply: .truncated(SampleImage.jpeg, after: 100),
@@ -229,8 +229,8 @@ import Testing
     #expect(error?.url == item.original?.url)
     #expect(
       error?.message
-        == "the server answered 404 Not Found; "
-        + "the thumbnail failed as well: the server answered 503 Service Unavailable"
+        == "the server responded with 404 Not Found; "
+        + "the thumbnail failed as well: the server responded with 503 Service Unavailable"
     )
   }
 

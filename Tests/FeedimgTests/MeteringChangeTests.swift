@@ -26,8 +26,8 @@ import Testing
     init(_ metered: Metered) async throws {
       let gate = Gate()
       let server = try LoopbackServer { request in
-        let answer = Reply.response(body: SampleImage.jpeg)
-        return request.path == "/a.jpg" ? answer : .held(by: gate, then: answer)
+        let response = Reply.response(body: SampleImage.jpeg)
+        return request.path == "/a.jpg" ? response : .held(by: gate, then: response)
       }
       let test = try TestLoader(time: ManualTime().time)
       await MeteringChangeTests.become(metered, test)

@@ -37,9 +37,9 @@ import Testing
     let saver = image.resolution.facts.first { $0.name == "data saver" }
     #expect(saver?.value == (savesData ? "on" : "off") && saver?.source == "the setting data-saver")
     // The stored response keeps the sent fields.
-    let answer = try #require(bench.loader.store.response(for: item.original?.url.key ?? ""))
-    #expect(answer.varied["Save-Data"] == (isSent ? "on" : nil))
-    #expect(answer.varied["Accept"] == ImageLoader.usualAccept)
+    let response = try #require(bench.loader.store.response(for: item.original?.url.key ?? ""))
+    #expect(response.varied["Save-Data"] == (isSent ? "on" : nil))
+    #expect(response.varied["Accept"] == ImageLoader.usualAccept)
   }
 
   @Test func `a program's own user agent is sent as it is`() async throws {
@@ -110,7 +110,7 @@ import Testing
     var situation = Situation(network: .wifi, metered: .no, original: .cached, thumbnail: .none)
     situation.savesData = savesData
     let identity = RequestIdentity(userAgent: "feedimg").asking(in: situation)
-    let answer = StoredResponse(
+    let response = StoredResponse(
       head: ResponseHead(
         status: 200,
         fields: HTTPFields([
@@ -122,6 +122,6 @@ import Testing
       requestedAt: 0,
       respondedAt: 0
     )
-    #expect(RevalidationPlan(answer, by: identity, at: age) == asking, "\(reason)")
+    #expect(RevalidationPlan(response, by: identity, at: age) == asking, "\(reason)")
   }
 }

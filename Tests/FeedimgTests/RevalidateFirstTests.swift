@@ -68,7 +68,7 @@ import Testing
     let error = await #expect(throws: LoadError.self) { try await test.loader.reload(item) }
     #expect(error?.status == 304)
     #expect(
-      error?.message == "the server answered 304 Not Modified to an unconditional request"
+      error?.message == "the server responded with 304 Not Modified to an unconditional request"
     )
     let request = try #require(downloader.requests.all.last)
     #expect(request.fields["If-None-Match"] == nil && request.fields["If-Modified-Since"] == nil)
@@ -112,7 +112,7 @@ import Testing
     origin.respond(always: .response(503))
     let kept = try await test.loader.reload(item(origin))
     #expect(kept.bytes == SampleImage.png)
-    #expect(kept.notes == ["shown without revalidation: the server answered 503 Service Unavailable"])
+    #expect(kept.notes == ["shown without revalidation: the server responded with 503 Service Unavailable"])
   }
 
   /// On a slow link, a background revalidation gets no slot while a visible load runs.

@@ -251,7 +251,7 @@ import Testing
       since: nil,
       while: { true }
     )
-    guard case .answered(let new, _) = outcome else {
+    guard case .finished(let new, _) = outcome else {
       Issue.record("no response")
       return
     }

@@ -11,7 +11,7 @@ import Testing
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
-    #expect(error?.message == "the server answered 418")
+    #expect(error?.message == "the server responded with 418")
   }
 
   @Test(arguments: [("7", 7), ("Fri, 07 Aug 2026 10:00:30 GMT", 30), ("-1", nil), ("+5", nil)])

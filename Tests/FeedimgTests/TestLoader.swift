@@ -116,7 +116,7 @@ final class TestLoader: Sendable {
       identity: identity ?? RequestIdentity(userAgent: userAgent),
       clock: clock,
       time: time,
-      retries: RetrySchedule(greatestTries: tries),
+      retries: RetrySchedule(maximumTries: tries),
       usage: usage,
       observers: observers,
       service: makeService(folder)

@@ -27,7 +27,7 @@ struct FailureTests {
     Row("an empty body", .truncated(body, after: 0), .truncated, "the body ended after 0 of 250 bytes"),
     Row("no last chunk", .truncatedChunks(body), .truncated, "the body ended after 250 bytes"),
     Row(
-      "no answer",
+      "no response",
       .hangUp,
       .connection,
       "the server closed the connection without a response"

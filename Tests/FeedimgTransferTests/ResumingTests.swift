@@ -56,11 +56,11 @@ struct ResumingTests {
     let (head, bytes) = try #require(await begin(url))
     let resumption = try #require(Resumption(head, kept: bytes.count, now: Self.now))
     let collector = Collector()
-    let answer = try await downloader.download(
+    let response = try await downloader.download(
       DownloadRequest(url: url, fields: resumption.fields),
       into: collector
     )
-    #expect(resumption.step(answer) == .replace)
+    #expect(resumption.step(response) == .replace)
     #expect(collector.bytes == Self.body)
   }
 

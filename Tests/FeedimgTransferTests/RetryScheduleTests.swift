@@ -14,9 +14,9 @@ struct RetryScheduleTests {
 
   private let schedule = RetrySchedule(
     firstWait: .seconds(1),
-    greatestWait: .seconds(10),
-    greatestTries: 7,
-    greatestRetryAfter: .seconds(60)
+    maximumWait: .seconds(10),
+    maximumTries: 7,
+    maximumRetryAfter: .seconds(60)
   )
   private let broken = LoadError(.connection, message: "broken")
 
@@ -53,7 +53,7 @@ struct RetryScheduleTests {
   }
 
   @Test func `no number of attempts makes the wait overflow`() {
-    let endless = RetrySchedule(greatestTries: .max)
+    let endless = RetrySchedule(maximumTries: .max)
     for tries in [0, -5, 31, 64, 1_000_000, Int.max - 1] {
       var random = Constant.lowest
       let step = endless.step(after: broken, tries: tries, using: &random)
@@ -84,7 +84,7 @@ struct RetryScheduleTests {
     (429, true), (500, true), (501, false), (502, true), (503, true), (504, true), (505, false), (200, false),
   ])
   func `temporary statuses are retried`(status: Int, isRetried: Bool) {
-    let error = LoadError(.status, message: "answered", status: status)
+    let error = LoadError(.status, message: "responded", status: status)
     #expect(RetrySchedule.isWorthRetrying(error) == isRetried)
   }
 
@@ -95,11 +95,11 @@ struct RetryScheduleTests {
   }
 
   @Test func `a backoff grows by its factor, up to its limit, and is reduced by its jitter`() {
-    let backoff = Backoff(base: .seconds(1), factor: 3, greatest: .seconds(20), jitter: 0.25)
+    let backoff = Backoff(base: .seconds(1), factor: 3, maximum: .seconds(20), jitter: 0.25)
     var random = Constant.lowest
     #expect((0...4).map { backoff.ceiling(after: $0) } == [1, 1, 3, 9, 20].map { .seconds($0) })
     #expect(backoff.wait(after: 2, using: &random) == .milliseconds(2250))
     #expect(backoff.ceiling(after: .max) == .seconds(20))
-    #expect(Backoff(base: .seconds(5), factor: 1, greatest: .seconds(9)).ceiling(after: .max) == .seconds(5))
+    #expect(Backoff(base: .seconds(5), factor: 1, maximum: .seconds(9)).ceiling(after: .max) == .seconds(5))
   }
 }

@@ -77,7 +77,7 @@ struct UsageLedgerTests {
     #expect(folder.mode(of: folder.root + "/state") == nil)
   }
 
-  @Test func `sums stay at the greatest number`() throws {
+  @Test func `sums stay at the largest number`() throws {
     for _ in 0..<2 {
       ledger().add(ByteCount(.max - 1), transfers: .max, network: .wifi, metered: .unknown)
     }

@@ -35,7 +35,7 @@ package final class PrivateBus {
     import sys, dbus, dbus.service, dbus.mainloop.glib
     from gi.repository import GLib
     from dbusmock.mockobject import DBusMockObject, objects
-    answers, sys.stdout = sys.stdout, open('/dev/null', 'w')
+    output, sys.stdout = sys.stdout, open('/dev/null', 'w')
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     bus = dbus.SystemBus()
     NM, MM, DEVICE = 'org.freedesktop.NetworkManager', 'org.freedesktop.ModemManager1', \
@@ -73,10 +73,10 @@ package final class PrivateBus {
         line = sys.stdin.readline()
         if not line: sys.exit()
         exec(line, globals())
-        print('done', file=answers, flush=True)
+        print('done', file=output, flush=True)
         return True
     GLib.io_add_watch(0, GLib.IO_IN | GLib.IO_HUP, obey)
-    print('ready', file=answers, flush=True)
+    print('ready', file=output, flush=True)
     GLib.MainLoop().run()
     """#
 }

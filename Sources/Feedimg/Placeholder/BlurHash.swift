@@ -25,7 +25,7 @@ struct BlurHash: Sendable {
     guard values.count == 4 + 2 * columns * rows else { return nil }
     let average = values[2..<6].reduce(0) { $0 * 83 + $1 }
     guard average <= 0xFF_FFFF else { return nil }
-    let greatest = Double(values[1] + 1) / 166
+    let maximum = Double(values[1] + 1) / 166
     let bytes = Color(Double(average >> 16), Double(average >> 8 & 255), Double(average & 255))
     waves =
       [Color(Self.linear(bytes.x), Self.linear(bytes.y), Self.linear(bytes.z))]
@@ -33,7 +33,7 @@ struct BlurHash: Sendable {
         let value = values[place] * 83 + values[place + 1]
         func part(_ digit: Int) -> Double {
           let share = Double(digit - 9) / 9
-          return share * abs(share) * greatest
+          return share * abs(share) * maximum
         }
         return Color(part(value / 361), part(value / 19 % 19), part(value % 19))
       }

@@ -24,7 +24,7 @@ struct ThumbHash: Sendable {
 
   /// The longer side of the bitmap, in pixels, as in the reference implementation.
   private static let side = 32.0
-  private static let greatestWaves = 7
+  private static let maximumWaves = 7
 
   /// Reads a ThumbHash; nil if the bytes are invalid.
   init?(_ bytes: [UInt8]) {
@@ -93,7 +93,7 @@ struct ThumbHash: Sendable {
 
   /// The basis functions at the centre of a pixel.
   private static func cosines(_ place: Int, _ length: Int) -> [Double] {
-    (0..<greatestWaves).map { cos(.pi / Double(length) * (Double(place) + 0.5) * Double($0)) }
+    (0..<maximumWaves).map { cos(.pi / Double(length) * (Double(place) + 0.5) * Double($0)) }
   }
 
   /// Reads half bytes, the lower one first.

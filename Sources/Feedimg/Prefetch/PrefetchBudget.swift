@@ -58,9 +58,9 @@ struct PrefetchBudget: Sendable {
   /// The expected size of an image while no length is known: a typical picture in a feed.
   static let firstEstimate = 256 << 10
   /// The most images of unknown size in a row that may prove too large; after that, no more are tried.
-  static let greatestRefusals = 4
+  static let maximumRefusals = 4
   /// Larger than any real size, and small enough that sums do not overflow.
-  private static let greatestSize = 1 << 53
+  private static let maximumSize = 1 << 53
 
   private let total: Int
   private let perImage: Int
@@ -76,7 +76,7 @@ struct PrefetchBudget: Sendable {
     perImage = Self.bounded(limits.perImage.bytes)
   }
 
-  private static func bounded(_ size: Int) -> Int { min(max(size, 0), greatestSize) }
+  private static func bounded(_ size: Int) -> Int { min(max(size, 0), maximumSize) }
 
   /// Decides whether to start the load of an image.
   ///
@@ -114,7 +114,7 @@ struct PrefetchBudget: Sendable {
     }
     // The image would not fit even if the running loads received no more bytes.
     guard spent < total, spent + (known ?? 0) <= total else { return .leaveOut(.spent) }
-    guard known == nil, certain < total, refusals < Self.greatestRefusals else {
+    guard known == nil, certain < total, refusals < Self.maximumRefusals else {
       return loads.isEmpty ? .leaveOut(.spent) : .wait
     }
     // Try one image of unknown size at a time, because each may be small enough.

@@ -100,17 +100,17 @@ final class SlotPublisher: Sendable {
     state.withLock { _ = $0.cancelled.remove(number) }
   }
 
-  private func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
-    let (answer, watchers) = state.withLock { state in
+  private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+    let (value, watchers) = state.withLock { state in
       let before = state.slot.version
-      let answer = body(&state)
+      let value = body(&state)
       guard state.slot.version != before || state.isClosed else {
-        return (answer, [] as [CheckedContinuation<Void, Never>])
+        return (value, [] as [CheckedContinuation<Void, Never>])
       }
       defer { state.watchers = [:] }
-      return (answer, Array(state.watchers.values))
+      return (value, Array(state.watchers.values))
     }
     for watcher in watchers { watcher.resume() }
-    return answer
+    return value
   }
 }

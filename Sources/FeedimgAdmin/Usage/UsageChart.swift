@@ -10,7 +10,7 @@ struct UsageChart {
   }
 
   /// The most daily bars; more would be too thin.
-  private static let greatestBarCount = 92
+  private static let maximumBarCount = 92
   private static let size = (width: 760.0, height: 400.0)
   private static let plot = (left: 72.0, right: 744.0, top: 72.0, bottom: 320.0)
   private static let networks: [NetworkKind] = [.cellular, .other, .wifi, .ethernet]
@@ -27,7 +27,7 @@ struct UsageChart {
     self.report = report
     let last = report.days.upperBound
     let count = last.daysSince1970 - report.days.lowerBound.daysSince1970 + 1
-    isByMonth = count > Self.greatestBarCount
+    isByMonth = count > Self.maximumBarCount
     usage = isByMonth ? report.months : report.usage
     let lowest = report.days.lowerBound
     firstDay = isByMonth ? lowest.advanced(by: 1 - lowest.day) : lowest
@@ -102,21 +102,21 @@ struct UsageChart {
 
   // MARK: Parts
 
-  private var greatest: Int { max(1, bars.map(\.height).max() ?? 0) }
+  private var maximum: Int { max(1, bars.map(\.height).max() ?? 0) }
 
   /// The distance of the scale lines: 1, 2 or 5 times a power of ten, for at most six lines.
   private var step: Int {
     var power = 1
     while true {
-      for factor in [1, 2, 5] where greatest / (factor * power) <= 5 { return factor * power }
-      guard power < Int.max / 100 else { return greatest }
+      for factor in [1, 2, 5] where maximum / (factor * power) <= 5 { return factor * power }
+      guard power < Int.max / 100 else { return maximum }
       power *= 10
     }
   }
 
   private var top: Int {
-    let lines = (greatest - 1) / step + 1
-    return lines > Int.max / step ? greatest : lines * step
+    let lines = (maximum - 1) / step + 1
+    return lines > Int.max / step ? maximum : lines * step
   }
 
   private var scale: [String] {

@@ -81,10 +81,10 @@ package final class DecodingQueue: Sendable {
   }
 
   /// Runs the body with the priority of a visible image when a decoder is free.
-  private func inTurn<Answer: Sendable>(
-    _ body: @Sendable () async throws(DecodeError) -> Answer
-  ) async throws(DecodeError) -> Answer {
-    let outcome = await places.turn(of: InFlightLoad(.visible)) { () async -> Result<Answer, DecodeError> in
+  private func inTurn<Value: Sendable>(
+    _ body: @Sendable () async throws(DecodeError) -> Value
+  ) async throws(DecodeError) -> Value {
+    let outcome = await places.turn(of: InFlightLoad(.visible)) { () async -> Result<Value, DecodeError> in
       do throws(DecodeError) {
         return .success(try await body())
       } catch {
@@ -109,10 +109,10 @@ package final class DecodingQueue: Sendable {
     let key = Self.key(bytes, url, request)
     let outcome: Outcome
     do throws(LoadError) {
-      outcome = try await desk.answer(for: key, handle: handle) { load in
+      outcome = try await desk.value(for: key, handle: handle) { load in
         let outcome = await places.turn(of: load) { await Self.decode(bytes, request, by: decoder, keep) }
         return .success(outcome ?? .failure(Self.cancelled))
-      }.answer
+      }.value
     } catch {
       throw Self.cancelled
     }
@@ -166,8 +166,7 @@ extension PriorityWaiters<LoadPriority> {
   /// The priority of the load may change during the wait.
   ///
   /// - Returns: The result of the body; nil if the task is cancelled before a place is free.
-  fileprivate func turn<Answer: Sendable>(of load: InFlightLoad, _ body: () async -> Answer) async -> Answer?
-  {
+  fileprivate func turn<Value: Sendable>(of load: InFlightLoad, _ body: () async -> Value) async -> Value? {
     let ticket = enter(load.priority)
     // The load and its listener refer to each other until the `defer` below removes the listener.
     load.onPriority { self.setPriority(ticket, load.priority) }

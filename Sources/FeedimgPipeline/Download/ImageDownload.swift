@@ -19,7 +19,7 @@ import FeedimgSystem
   let load: InFlightLoad
 
   /// The longest time for a download, which limits servers that send a byte now and then.
-  private nonisolated static let greatestDuration = Duration.seconds(600)
+  private nonisolated static let maximumDuration = Duration.seconds(600)
 
   /// Asks caches on the way for a new response (RFC 9111 §5.2.1.4).
   nonisolated static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
@@ -42,7 +42,7 @@ import FeedimgSystem
       url: variant.url,
       fields: HTTPFields(identity.fields.fields + fields.fields),
       bodyLimit: settings.downloadLimit,
-      totalTimeout: Self.greatestDuration
+      totalTimeout: Self.maximumDuration
     )
     let session = DownloadSession(
       loader: loader,

@@ -203,7 +203,7 @@ final class IncomingResponse: BodyReceiving {
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     link.responded()
-    witness?.tell(.answered(status: head.status))
+    witness?.tell(.responded(status: head.status))
     let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
     event(.responded(status: head.status, isImage: isImage))
     // Ignore a response after the stop, because its effects could not be undone.

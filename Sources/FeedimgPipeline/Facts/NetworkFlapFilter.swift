@@ -19,7 +19,7 @@ final class NetworkFlapFilter: Sendable {
   /// The first wait, which is longer than any delay of a reported change.
   static let firstWait = Duration.milliseconds(1500)
   /// The longest wait between two checks, while the network differs from the reported one.
-  static let greatestWait = Duration.seconds(60)
+  static let maximumWait = Duration.seconds(60)
 
   private let time: MonotonicTime
   /// Guards the unreported network.
@@ -49,7 +49,7 @@ final class NetworkFlapFilter: Sendable {
         var wait = Self.firstWait
         repeat {
           guard (try? await time.sleep(wait)) != nil else { break }
-          wait = min(wait * 2, Self.greatestWait)
+          wait = min(wait * 2, Self.maximumWait)
         } while !isOver()
         if let seen = self?.finish(number) { end(seen) }
       }

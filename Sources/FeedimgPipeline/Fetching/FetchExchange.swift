@@ -20,7 +20,7 @@ struct FetchExchange: Sendable {
   let isValidation: Bool
 
   /// Limits the time of a server that sends a byte now and then.
-  private static let greatestDuration = Duration.seconds(600)
+  private static let maximumDuration = Duration.seconds(600)
 
   @PipelineActor func run(_ load: InFlightLoad) async -> Result<Outcome, LoadError> {
     let loader = cache.loader
@@ -64,7 +64,7 @@ struct FetchExchange: Sendable {
       url: request.url,
       fields: fields,
       bodyLimit: settings.downloadLimit,
-      totalTimeout: Self.greatestDuration
+      totalTimeout: Self.maximumDuration
     )
     download.method = request.isHead ? .head : .get
     download.followsRedirects = false

@@ -118,7 +118,7 @@ package final class ResponseCache: Sendable {
   private func revalidate(_ request: FetchRequest, _ hit: ResponseStore.Hit) {
     let exchange = validation(request, hit, .none)
     Task { [coalescer] in
-      _ = try? await coalescer.answer(for: key(of: exchange)) { await exchange.run($0) }
+      _ = try? await coalescer.value(for: key(of: exchange)) { await exchange.run($0) }
     }
   }
 
@@ -142,13 +142,13 @@ package final class ResponseCache: Sendable {
     let (coalescer, key) = (coalescer, key(of: exchange, isOwn: isOwn))
     let (first, leave) = await Opening<Result<Beginning, LoadError>>.of { opening in
       do throws(LoadError) {
-        let share = try await coalescer.answer(
+        let share = try await coalescer.value(
           for: key,
           handle: LoadHandle(request.priority),
           onResponse: { opening.settle(.success(.arriving($0))) },
           by: { await exchange.run($0) }
         )
-        opening.settle(.success(.ended(share.answer)))
+        opening.settle(.success(.ended(share.value)))
       } catch {
         opening.settle(.failure(error))
       }

@@ -5,16 +5,16 @@ import Synchronization
 ///
 /// The load has its own task, so a caller can leave without affecting the others. The load is cancelled when
 /// its last caller leaves. Its priority is the highest priority of its callers.
-final class Coalescer<Answer: Sendable>: Sendable {
+final class Coalescer<Value: Sendable>: Sendable {
   typealias Waiter = CoalescerState.Waiter
-  typealias Load = @PipelineActor @Sendable (InFlightLoad) async -> Result<Answer, LoadError>
+  typealias Load = @PipelineActor @Sendable (InFlightLoad) async -> Result<Value, LoadError>
 
   /// The result of waiting for a load.
   enum Outcome: Sendable {
     /// The load succeeded.
     ///
     /// One caller of each load is the first, and its bytes count toward that caller's limits.
-    case answered(Answer, isFirst: Bool)
+    case finished(Value, isFirst: Bool)
     case failed(LoadError)
     /// ``Coalescer/release(_:)`` ended the wait; the load may still run.
     case released
@@ -80,14 +80,14 @@ final class Coalescer<Answer: Sendable>: Sendable {
   ///
   /// - Returns: The result of the load, and whether this caller is its first.
   /// - Throws: The error of the load, or `cancelled` as soon as the calling task is cancelled.
-  @PipelineActor func answer(
+  @PipelineActor func value(
     for key: String,
     handle: LoadHandle = LoadHandle(.visible),
     onResponse: InFlightLoad.ResponseListener? = nil,
     by load: @escaping Load
-  ) async throws(LoadError) -> (answer: Answer, isFirst: Bool) {
+  ) async throws(LoadError) -> (value: Value, isFirst: Bool) {
     switch await outcome(for: key, waiter(), handle: handle, onResponse: onResponse, by: load) {
-    case .answered(let answer, let isFirst): return (answer, isFirst)
+    case .finished(let value, let isFirst): return (value, isFirst)
     case .failed(let error): throw error
     case .released: throw Self.cancelled
     }
@@ -178,7 +178,7 @@ final class Coalescer<Answer: Sendable>: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  private func finish(_ load: CoalescerState.Load, _ result: Result<Answer, LoadError>) {
+  private func finish(_ load: CoalescerState.Load, _ result: Result<Value, LoadError>) {
     let continuations = state.withLock { state in
       let ended = state.loads.removeValue(forKey: load)
       if let ended, state.ending[load.key] == ended.task { state.ending[load.key] = nil }
@@ -186,7 +186,7 @@ final class Coalescer<Answer: Sendable>: Sendable {
     }
     for (index, continuation) in continuations.enumerated() {
       switch result {
-      case .success(let answer): continuation.resume(returning: .answered(answer, isFirst: index == 0))
+      case .success(let value): continuation.resume(returning: .finished(value, isFirst: index == 0))
       case .failure(let error): continuation.resume(returning: .failed(error))
       }
     }

@@ -243,7 +243,7 @@ package struct ImageLoad: Sendable {
     switch outcome {
     case .released: return nil
     case .failed(let error): throw error
-    case .answered(var image, let isFirst):
+    case .finished(var image, let isFirst):
       // Another caller's load transferred the bytes.
       if !isFirst, image.source == .network { image.source = .memory }
       return image
@@ -384,8 +384,8 @@ package struct ImageLoad: Sendable {
       while: mayFetch
     ) {
     case .released: return nil
-    case .answered(let new?, _): return new
-    case .answered(nil, _): return await loader.cached(plan.variant) ?? cached
+    case .finished(let new?, _): return new
+    case .finished(nil, _): return await loader.cached(plan.variant) ?? cached
     case .failed(let error):
       // A change of the network may also cancel the revalidation; only cancellation by the caller ends the
       // load.

@@ -23,7 +23,7 @@ final class FreshnessCache: Sendable {
   /// How long a verdict is reused, in seconds; freshness rules are not more precise than this.
   private static let lifetime = 1.0
   /// More images than a screen shows.
-  private static let greatestCount = 512
+  private static let maximumCount = 512
 
   private let entries = Mutex<[String: Entry]>([:])
 
@@ -55,7 +55,7 @@ final class FreshnessCache: Sendable {
     )
     let entry = Entry(response: response, savesData: identity.savesData, verdict: verdict, madeAt: now)
     entries.withLock { entries in
-      if entries.count >= Self.greatestCount { entries.removeAll() }
+      if entries.count >= Self.maximumCount { entries.removeAll() }
       entries[key] = entry
     }
     return verdict

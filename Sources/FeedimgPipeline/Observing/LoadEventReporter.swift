@@ -19,7 +19,7 @@ struct LoadEventReporter: Sendable {
   static var present: LoadEventReporter? { current }
 
   /// Performs work with the reporter of another task.
-  static func with<Answer>(_ witness: LoadEventReporter?, _ work: () async -> Answer) async -> Answer {
+  static func with<Value>(_ witness: LoadEventReporter?, _ work: () async -> Value) async -> Value {
     await $current.withValue(witness, operation: work)
   }
 

@@ -35,7 +35,7 @@ public struct LoadEvent: Sendable, Hashable {
     /// The server redirected the request to another URL.
     case redirected(ImageURL)
     /// The response head has arrived.
-    case answered(status: Int)
+    case responded(status: Int)
     /// The transfer resumes after the bytes that an earlier one has received.
     case resumed(ByteCount)
     /// Bytes of the image have arrived.

@@ -9,7 +9,7 @@ public struct LoadTimeline: Sendable, Hashable {
     public var begin: Duration
     /// The time of the next step; for the last step, the same as ``begin``.
     public var end: Duration
-    /// The name of the step, such as `answered`.
+    /// The name of the step, such as `response`.
     public var name: String
     /// Details in words; may be empty.
     public var detail: String
@@ -104,7 +104,7 @@ extension LoadEvent.Step {
     case .paused: ("paused", "for a more urgent transfer")
     case .requested: ("requested", "the connection is open")
     case .redirected(let url): ("redirected", "to \(url)")
-    case .answered(let status): ("answered", HTTPStatus.text(status))
+    case .responded(let status): ("response", HTTPStatus.text(status))
     case .resumed(let kept): ("resumed", "after \(kept.rounded) that were kept")
     case .progress(let progress): ("received", progress.words)
     case .verified(let mediaType): ("verified", mediaType)

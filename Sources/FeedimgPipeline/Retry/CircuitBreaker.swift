@@ -34,11 +34,11 @@ struct CircuitBreaker: Sendable {
 
   /// The number of failures in a row that opens a circuit.
   static let threshold = 5
-  static let backoff = Backoff(base: .seconds(2), greatest: .seconds(300))
+  static let backoff = Backoff(base: .seconds(2), maximum: .seconds(300))
   /// The longest time for which `Retry-After` can block requests.
-  static let greatestRetryAfter = Duration.seconds(3600)
+  static let maximumRetryAfter = Duration.seconds(3600)
   private static let probeTime = Duration.seconds(30)
-  private static let greatestCount = 512
+  private static let maximumCount = 512
 
   private var circuits: [String: Circuit] = [:]
 
@@ -141,11 +141,11 @@ struct CircuitBreaker: Sendable {
   }
 
   private mutating func noted(_ origin: String, _ error: LoadError, at now: Duration) -> Circuit {
-    if circuits.count >= Self.greatestCount, circuits[origin] == nil { makeRoom() }
+    if circuits.count >= Self.maximumCount, circuits[origin] == nil { makeRoom() }
     var circuit = circuits[origin] ?? Circuit(seen: now, error: error)
     (circuit.seen, circuit.error) = (now, error)
     if let asked = error.retryAfter {
-      let wait = min(.seconds(min(asked, 1 << 32)), Self.greatestRetryAfter)
+      let wait = min(.seconds(min(asked, 1 << 32)), Self.maximumRetryAfter)
       circuit.opensUntil = max(circuit.opensUntil ?? now, now + wait)
     }
     return circuit

@@ -41,7 +41,7 @@ struct CircuitSubscriptions: Sendable {
     let waitsForHost: Bool
   }
 
-  static let backoff = Backoff(base: .seconds(5), greatest: .seconds(300))
+  static let backoff = Backoff(base: .seconds(5), maximum: .seconds(300))
   /// The time for which one subscriber tries the origin alone.
   private static let probeTime = Duration.seconds(30)
 

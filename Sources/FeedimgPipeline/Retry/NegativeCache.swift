@@ -10,7 +10,7 @@ struct NegativeCache: Sendable {
     let until: Duration
   }
 
-  private static let greatestCount = 2048
+  private static let maximumCount = 2048
 
   private var records: [String: Record] = [:]
 
@@ -34,7 +34,7 @@ struct NegativeCache: Sendable {
   /// Remembers a failure if it is likely to last.
   mutating func note(_ error: LoadError, of key: String, at now: Duration) {
     guard let time = Self.time(of: error) else { return }
-    if records.count >= Self.greatestCount { makeRoom(at: now) }
+    if records.count >= Self.maximumCount { makeRoom(at: now) }
     records[key] = Record(error: error, until: now + time)
   }
 
@@ -69,12 +69,12 @@ struct NegativeCache: Sendable {
         nil
       }
     guard let asked = error.retryAfter else { return own }
-    return max(own ?? .zero, min(.seconds(min(asked, 1 << 32)), CircuitBreaker.greatestRetryAfter))
+    return max(own ?? .zero, min(.seconds(min(asked, 1 << 32)), CircuitBreaker.maximumRetryAfter))
   }
 
   private mutating func makeRoom(at now: Duration) {
     records = records.filter { $0.value.until > now }
-    guard records.count >= Self.greatestCount else { return }
+    guard records.count >= Self.maximumCount else { return }
     // Removes half of the entries at once, because a scan for each new entry would be slow.
     let middle = records.values.map(\.until).sorted()[records.count / 2]
     records = records.filter { $0.value.until > middle }

@@ -29,7 +29,7 @@ package struct NetworkLiveness: Sendable {
   /// The number of hosts that must fail, because a single host may be down by itself.
   static let minimumHosts = 2
   static let firstWait = Duration.seconds(5)
-  static let greatestWait = Duration.seconds(60)
+  static let maximumWait = Duration.seconds(60)
   /// The time after a response during which failures do not count.
   static let quiet = Duration.seconds(2)
   /// The time after an image during which pages in place of images do not count.
@@ -145,7 +145,7 @@ package struct NetworkLiveness: Sendable {
   /// Extends the wait after a failed probe; other requests that fail meanwhile do not extend it.
   private mutating func probeFailed(_ probe: Int?, at now: Duration) {
     guard let probe, probe == present else { return }
-    wait = min(Self.greatestWait, wait * 2)
+    wait = min(Self.maximumWait, wait * 2)
     (present, nextProbe) = (nil, now + wait)
   }
 

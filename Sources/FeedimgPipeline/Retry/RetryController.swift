@@ -70,11 +70,11 @@ import Synchronization
   ///   - attempt: Makes one attempt, and reports its requests and responses to the given ``Attempt``.
   /// - Returns: The result of the successful attempt.
   /// - Throws: The failure of the last attempt, or of an earlier load if no attempt is made.
-  func perform<Answer>(
+  func perform<Value>(
     _ url: ImageURL,
     waitsForSilence: Bool = true,
-    _ attempt: (Attempt) async throws(LoadError) -> Answer
-  ) async throws(LoadError) -> Answer {
+    _ attempt: (Attempt) async throws(LoadError) -> Value
+  ) async throws(LoadError) -> Value {
     var (tries, advances, furthest) = (0, 0, 0)
     var wait = Wait()
     var last: LoadError?
@@ -82,9 +82,9 @@ import Synchronization
       let begun = try await admitted(url, &wait, waitsForSilence, beyond: furthest, after: last)
       var failure: LoadError
       do throws(LoadError) {
-        let answer = try await attempt(begun)
+        let value = try await attempt(begun)
         succeeded(begun)
-        return answer
+        return value
       } catch {
         failure = begun.attributed(error)
       }
@@ -103,10 +103,10 @@ import Synchronization
   }
 
   /// Performs a load once, if its origin may be asked now; for revalidation.
-  func performOnce<Answer>(
+  func performOnce<Value>(
     _ url: ImageURL,
-    _ attempt: (Attempt) async throws(LoadError) -> Answer
-  ) async throws(LoadError) -> Answer {
+    _ attempt: (Attempt) async throws(LoadError) -> Value
+  ) async throws(LoadError) -> Value {
     switch breaker.admission(url.origin, at: time.now()) {
     case .open(let wait, let error): throw Self.refusal(url, error, for: wait)
     case .probing: if let error = breaker.lastError(url.origin) { throw Self.refusal(url, error) }
@@ -114,9 +114,9 @@ import Synchronization
     }
     let begun = Attempt(url, self, networkProbe: networkProbe(of: url))
     do throws(LoadError) {
-      let answer = try await attempt(begun)
+      let value = try await attempt(begun)
       succeeded(begun)
-      return answer
+      return value
     } catch {
       var failure = error
       if begun.isWithheld {
@@ -386,7 +386,7 @@ import Synchronization
     case waiting
     case probe
     case sent
-    case answered
+    case responded
     /// The circuit opened before the request went out.
     case withheld
   }
@@ -428,7 +428,7 @@ import Synchronization
   /// - Throws: `cancelled` if the circuit has opened meanwhile.
   func begin() throws(LoadError) {
     (asked, begun) = (url, controller.time.now())
-    guard phase != .answered else { return }
+    guard phase != .responded else { return }
     switch controller.admit(url.origin, insisting: insists) {
     case true?: phase = .probe
     case false?: phase = .sent
@@ -443,14 +443,14 @@ import Synchronization
     if !asked.isLoopback { controller.liveness.heard(isImage: isImage) }
     // The attempt reports a failure of the whole origin when it ends.
     guard !CircuitBreaker.counts(LoadError(.status, message: "", status: status)) else { return }
-    if leave(to: .answered) == .probe { controller.probeResponded(url.origin) }
+    if leave(to: .responded) == .probe { controller.probeResponded(url.origin) }
   }
 
   /// Records a redirect.
   func redirected(to next: ImageURL) {
     if !asked.isLoopback { controller.liveness.heard(isImage: false) }
     asked = next
-    if next.origin != url.origin, leave(to: .answered) == .probe { controller.probeResponded(url.origin) }
+    if next.origin != url.origin, leave(to: .responded) == .probe { controller.probeResponded(url.origin) }
   }
 
   /// Records that the transfer stopped before a response; the request may go out again.

@@ -31,8 +31,8 @@ extension ImageLoader {
     guard let key = image.revalidation else { return .none }
     switch await revalidator.running(key) {
     case .failed(let error) where error.code != .cancelled: return .failed(error)
-    case .answered(nil, _): return .unchanged
-    case .answered(let new?, _): return .changed(renewed(image, by: new))
+    case .finished(nil, _): return .unchanged
+    case .finished(let new?, _): return .changed(renewed(image, by: new))
     case _ where Task.isCancelled:
       return .failed(LoadError(.cancelled, url: image.variant.url, message: "cancelled"))
     case .failed, .released, nil:

@@ -11,15 +11,15 @@ public struct RevalidationSummary: Sendable, Hashable {
   /// The number of revalidations that were cancelled.
   public internal(set) var unfinished = 0
 
-  private static let greatestList = 100
+  private static let maximumList = 100
 
   mutating func count(_ outcome: Result<FetchedImage?, LoadError>, of url: ImageURL) {
     switch outcome {
     case .success(nil): unchanged += 1
     case .success:
-      if changed.count < Self.greatestList { changed.append(ImageURL.withoutCredentials(url.key)) }
+      if changed.count < Self.maximumList { changed.append(ImageURL.withoutCredentials(url.key)) }
     case .failure(let error) where error.code == .cancelled: unfinished += 1
-    case .failure(let error): if failures.count < Self.greatestList { failures.append(error) }
+    case .failure(let error): if failures.count < Self.maximumList { failures.append(error) }
     }
   }
 }

@@ -17,10 +17,10 @@ import Synchronization
     var error: LoadError?
   }
 
-  nonisolated static let backoff = Backoff(base: .seconds(30), greatest: .seconds(3600))
+  nonisolated static let backoff = Backoff(base: .seconds(30), maximum: .seconds(3600))
   /// The most images to revalidate at once, because each one stays in memory; the others wait until they are
   /// shown again.
-  private nonisolated static let greatestCount = 64
+  private nonisolated static let maximumCount = 64
   private nonisolated static let maximumRequests = 4096
 
   /// The coalescer of the requests; its results are the new image, or nil if the cached one is valid.
@@ -48,7 +48,7 @@ import Synchronization
   ) -> Bool {
     let key = request.key
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
-    guard !isTooRecent(key), background.count < Self.greatestCount else { return false }
+    guard !isTooRecent(key), background.count < Self.maximumCount else { return false }
     background[key] = Task { @PipelineActor in
       _ = await outcome(
         of: request,

@@ -61,9 +61,9 @@ struct SchedulerState: Sendable {
   ///
   /// Most responses begin within one or two round trips.
   static let responseStallTime = Duration.seconds(1)
-  /// The time in which a download must bring ``leastBytes``; detecting a stall takes at most twice as long.
+  /// The time in which a download must bring ``minimumBytes``; detecting a stall takes at most twice as long.
   static let bodyStallTime = Duration.seconds(2)
-  static let leastBytes = 1 << 10
+  static let minimumBytes = 1 << 10
   /// The time that a priority waits without starting a download before it gets a slot beyond the limits.
   static func starvationLimit(of priority: LoadPriority) -> Duration {
     priority == .visible ? .seconds(1) : .seconds(10)
@@ -117,13 +117,13 @@ struct SchedulerState: Sendable {
     let age = now - entry.window.start
     if !entry.hasBody || entry.isStalled && age >= Self.bodyStallTime {
       (entry.hasBody, entry.window) = (true, (now, bytes))
-    } else if !entry.isStalled, age >= Self.bodyStallTime / 2, entry.window.bytes >= Self.leastBytes {
+    } else if !entry.isStalled, age >= Self.bodyStallTime / 2, entry.window.bytes >= Self.minimumBytes {
       entry.window = (now, bytes)
     } else {
       entry.window.bytes += bytes
     }
     // A byte now and then does not end a stall.
-    if entry.isStalled, entry.window.bytes >= Self.leastBytes {
+    if entry.isStalled, entry.window.bytes >= Self.minimumBytes {
       (entry.isStalled, entry.window.start) = (false, now)
     }
     entries[ticket] = entry
@@ -228,7 +228,7 @@ extension SchedulerState {
   private mutating func findStalls(at now: Duration) {
     for ticket in running {
       guard var entry = entries[ticket], !entry.isStalled, stallTime(entry) <= now else { continue }
-      entry.isStalled = !entry.hasBody || entry.window.bytes < Self.leastBytes
+      entry.isStalled = !entry.hasBody || entry.window.bytes < Self.minimumBytes
       entry.window = (now, 0)
       entries[ticket] = entry
     }

@@ -20,7 +20,7 @@ struct ServiceProbe: Sendable {
     }
   }
 
-  /// A request that the service can answer at once, from its own state.
+  /// A request that the service can handle at once, from its own state.
   func request(of url: ImageURL) -> DownloadRequest {
     var request = DownloadRequest(
       url: url,

@@ -29,7 +29,7 @@ public struct CellularBudget: Sendable, Hashable {
     days = period
     used = ByteCount(
       usage(period).lazy.filter { $0.network == .cellular }.reduce(0) {
-        // Any program can write to the ledger file, so a sum that overflows becomes the greatest number.
+        // Any program can write to the ledger file, so a sum that overflows becomes the largest number.
         let (sum, isTooGreat) = $0.addingReportingOverflow($1.received.bytes)
         return isTooGreat ? .max : sum
       }

@@ -118,14 +118,14 @@ final class ConnectionRegister: Sendable {
   /// The memory that a closed connection may leave behind, in bytes.
   private static let connectionCost = 16 << 10
   /// The least memory that is worth returning, in bytes.
-  private static let leastRelease = 256 << 10
+  private static let minimumRelease = 256 << 10
   private static let idleDelay = TimeAmount.seconds(1)
 
   private func checkIdle() {
     let (isEmpty, isWorthRelease) = state.withLock { state in
       state.isCheckDue = false
       guard state.channels.isEmpty else { return (false, false) }
-      guard state.copied >= Self.leastRelease else { return (true, false) }
+      guard state.copied >= Self.minimumRelease else { return (true, false) }
       state.copied = 0
       return (true, true)
     }

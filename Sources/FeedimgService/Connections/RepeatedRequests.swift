@@ -52,9 +52,9 @@ struct RepeatableRequest: Sendable {
 /// The repeatable requests of all connections.
 final class RepeatedRequests: Sendable {
   /// The number of requests to keep, which exceeds the images of a screen.
-  private static let greatestCount = 512
+  private static let maximumCount = 512
   /// The longest request to keep, in bytes.
-  private static let greatestLength = 2048
+  private static let maximumLength = 2048
 
   private let requests = Mutex<[ByteBuffer: RepeatableRequest]>([:])
 
@@ -63,13 +63,13 @@ final class RepeatedRequests: Sendable {
 
   /// Keeps a request with its item.
   func remember(_ request: RepeatableRequest, for bytes: ByteBuffer) {
-    guard bytes.readableBytes <= Self.greatestLength else { return }
+    guard bytes.readableBytes <= Self.maximumLength else { return }
     var request = request
     request.request.item = request.request.target.item
     // The buffer of the channel is reused for the next input.
     let key = ByteBuffer(bytes: bytes.readableBytesView)
     requests.withLock { requests in
-      if requests.count >= Self.greatestCount { requests.removeAll() }
+      if requests.count >= Self.maximumCount { requests.removeAll() }
       requests[key] = request
     }
   }

@@ -25,7 +25,7 @@ final class ProgressPublisher: Sendable {
   /// The least time between two events.
   static let interval = Duration.milliseconds(250)
   /// The number of transfers that an event lists; it counts all of them.
-  static let greatestCount = 32
+  static let maximumCount = 32
 
   init(_ register: TransferRegistry, schedule: @escaping Schedule) {
     self.register = register
@@ -72,7 +72,7 @@ final class ProgressPublisher: Sendable {
     let ordered = LoadPriority.allCases.reversed().flatMap { priority in
       transfers.filter { $0.priority == priority }
     }
-    let listed = ordered.prefix(greatestCount).map { transfer -> JSONValue in
+    let listed = ordered.prefix(maximumCount).map { transfer -> JSONValue in
       [
         "url": .string(transfer.url.description),
         "image": (transfer.role?.rawValue).map { .string($0) } ?? .null,

@@ -80,7 +80,7 @@ struct ShownItems: Sendable {
   }
 
   /// The number of items to keep; the oldest are removed first.
-  static let greatestCount = 512
+  static let maximumCount = 512
 
   private var entries: [String: Entry] = [:]
   private var lastNumber = 0
@@ -102,7 +102,7 @@ struct ShownItems: Sendable {
     lastNumber += 1
     let shown = ShownItem(item, image, in: situation)
     entries[key] = Entry(item: shown, number: lastNumber)
-    guard entries.count > Self.greatestCount else { return true }
+    guard entries.count > Self.maximumCount else { return true }
     if let oldest = entries.min(by: { $0.value.number < $1.value.number })?.key { entries[oldest] = nil }
     return true
   }

@@ -25,7 +25,7 @@ struct ImageRoute: Sendable {
     do throws(Problem) {
       var response = try response(to: request, CompleteImage(image, serverTiming: timing), of: loader)
       if request.method == "GET", case .bytes(let bytes) = response.body,
-        bytes.count >= SealedBody.leastLength, let sealed = sealing.copy(of: image, in: loader)
+        bytes.count >= SealedBody.minimumLength, let sealed = sealing.copy(of: image, in: loader)
       {
         response.body = .sealed(sealed, bytes.indices)
       }

@@ -9,7 +9,7 @@ struct ItemsRoute: Sendable {
   let file: String?
 
   /// The longest file, in bytes.
-  static let greatestLength = 16 << 20
+  static let maximumLength = 16 << 20
 
   /// The current items of the file as one array, which is empty without a file.
   func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
@@ -61,8 +61,8 @@ struct ItemsRoute: Sendable {
       }
       if count == 0 { return bytes }
       bytes += block.prefix(count)
-      guard bytes.count <= greatestLength else {
-        throw ServiceError("`\(path)` is longer than \(greatestLength >> 20) MiB", isUsage: true)
+      guard bytes.count <= maximumLength else {
+        throw ServiceError("`\(path)` is longer than \(maximumLength >> 20) MiB", isUsage: true)
       }
     }
   }

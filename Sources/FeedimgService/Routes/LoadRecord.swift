@@ -40,7 +40,7 @@ final class LoadRecord: LoadObserving {
       case .found(let source):
         state.isCached = true
         state.timing.source = source
-      case .answered(let status): state.status = status
+      case .responded(let status): state.status = status
       case .revalidated, .notRevalidated: state.isValidated = true
       default: break
       }
@@ -60,7 +60,7 @@ extension LoadEvent.Step {
     case .missed, .queued, .paused, .retried: .queue
     case .started, .redirected: .connect
     case .requested: .wait
-    case .answered, .resumed, .progress: .receive
+    case .responded, .resumed, .progress: .receive
     case .verified: .store
     case .found, .decoded, .stored, .notStored, .revalidated, .notRevalidated: nil
     case .finished, .failed, .cancelled: nil

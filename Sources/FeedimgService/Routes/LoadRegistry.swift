@@ -18,7 +18,7 @@ final class LoadRegistry: Sendable {
   }
 
   /// The number of early priorities that are kept; those for ended loads count as early.
-  private static let greatestEarly = 64
+  private static let maximumEarly = 64
 
   /// Guards the loads; the priority of a load that others observe is set outside.
   private let state = Mutex(State())
@@ -45,7 +45,7 @@ final class LoadRegistry: Sendable {
       if let handle = state.loads[name]?.handle { return handle }
       state.early.removeAll { $0.name == name }
       state.early.append((name, priority))
-      if state.early.count > Self.greatestEarly { state.early.removeFirst() }
+      if state.early.count > Self.maximumEarly { state.early.removeFirst() }
       return nil
     }
     handle?.priority = priority

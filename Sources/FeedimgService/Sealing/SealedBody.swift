@@ -9,7 +9,7 @@ import NIOCore
 /// Closing the file leaves the pages that are on their way to clients.
 final class SealedBody: Sendable {
   /// The least length for which sending pages is faster than copying, in bytes.
-  static let leastLength = 64 << 10
+  static let minimumLength = 64 << 10
 
   let count: Int
   let file: NIOFileHandle

@@ -6,7 +6,7 @@ import Synchronization
 /// The memory cache of the loader keeps the copies, within its budget and at most as long as the images.
 final class Sealing: Sendable {
   /// The longest image to copy, in bytes; a longer copy would delay other clients.
-  private static let greatestLength = 8 << 20
+  private static let maximumLength = 8 << 20
   /// With fewer descriptors, all of them are for connections and downloads.
   private static let fewestDescriptors = 1024
 
@@ -25,7 +25,7 @@ final class Sealing: Sendable {
   /// - Returns: Nil where there is no copy and none is due or possible.
   func copy(of image: MemoryHit, in loader: ImageLoader) -> SealedBody? {
     if let copy = image.copy { return copy as? SealedBody }
-    guard isAllowed, (SealedBody.leastLength...Self.greatestLength).contains(image.bytes.count),
+    guard isAllowed, (SealedBody.minimumLength...Self.maximumLength).contains(image.bytes.count),
       demand.withLock({ $0.noteRequest(image.variant.url.key) }), let body = SealedBody(image.bytes),
       loader.keep(body, cost: body.cost, of: image)
     else { return nil }
@@ -44,8 +44,8 @@ struct SealingDemand {
   }
 
   /// More bodies than the cache keeps copies of.
-  private static let greatestCount = 512
-  private static let greatestNeed = 256
+  private static let maximumCount = 512
+  private static let maximumNeed = 256
 
   private var counts: [String: Count] = [:]
 
@@ -53,11 +53,11 @@ struct SealingDemand {
   ///
   /// - Returns: Whether to make the copy.
   mutating func noteRequest(_ key: String) -> Bool {
-    if counts.count >= Self.greatestCount, counts[key] == nil { counts.removeAll() }
+    if counts.count >= Self.maximumCount, counts[key] == nil { counts.removeAll() }
     var count = counts[key] ?? Count()
     count.requests += 1
     let isDue = count.requests >= count.needed
-    if isDue { count = Count(needed: min(2 * count.needed, Self.greatestNeed)) }
+    if isDue { count = Count(needed: min(2 * count.needed, Self.maximumNeed)) }
     counts[key] = count
     return isDue
   }

@@ -33,6 +33,6 @@ struct ArrivingScansTests {
     let scan: [UInt8] = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 1] + [UInt8](repeating: 5, count: 40)
     let head: [UInt8] = [0xFF, 0xD8, 0xFF, 0xC2, 0, 17] + [UInt8](repeating: 0, count: 15)
     let bytes = head + Array(repeatElement(scan, count: 1000).joined())
-    #expect(chosen(bytes, by: 50, of: nil).count == ScanSelector.greatestCount)
+    #expect(chosen(bytes, by: 50, of: nil).count == ScanSelector.maximumCount)
   }
 }

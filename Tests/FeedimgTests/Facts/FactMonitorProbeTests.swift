@@ -19,7 +19,7 @@ import Testing
     watch.watch()
     for number in 0..<4 {
       let url = try ImageURL("http://host\(number).example/a.jpg")
-      let silence = LoadError(.timeout, url: url, message: "no answer came")
+      let silence = LoadError(.timeout, url: url, message: "no response came")
       await #expect(throws: LoadError.self) {
         try await test.loader.retries.perform(url) { _ async throws(LoadError) -> Int in throw silence }
       }

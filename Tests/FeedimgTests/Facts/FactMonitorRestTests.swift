@@ -45,7 +45,7 @@ import Testing
   }
 
   private let watched = Watched()
-  private let failures = RetryController(.system(), schedule: RetrySchedule(greatestTries: 1))
+  private let failures = RetryController(.system(), schedule: RetrySchedule(maximumTries: 1))
   private let ways = Ways()
   private let watch: FactMonitor
 

@@ -48,7 +48,7 @@ import Testing
   static let fresh = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
 
   static let fetched = [
-    "decided", "missed", "queued", "started", "requested", "answered", "received", "verified", "stored",
+    "decided", "missed", "queued", "started", "requested", "response", "received", "verified", "stored",
     "finished",
   ]
 
@@ -63,7 +63,7 @@ import Testing
     #expect(zip(recorder.all, recorder.all.dropFirst()).allSatisfy { $0.time <= $1.time })
     let steps = recorder.all.map(\.step)
     #expect(steps.first == .decided(image.resolution))
-    #expect(steps.contains(.answered(status: 200)))
+    #expect(steps.contains(.responded(status: 200)))
     #expect(steps.contains(.verified(mediaType: "image/jpeg")))
     #expect(steps.contains(.stored(path: image.path ?? "")))
     let count = ByteCount(SampleImage.jpeg.count)
@@ -94,7 +94,7 @@ import Testing
     _ = try await bench.loader.load(try TestLoader.item(server, original: "/a.jpg"))
     #expect(
       recorder.names() == [
-        "decided", "missed", "queued", "started", "requested", "redirected", "requested", "answered",
+        "decided", "missed", "queued", "started", "requested", "redirected", "requested", "response",
         "received", "verified", "not stored", "finished",
       ]
     )
@@ -115,8 +115,8 @@ import Testing
     await #expect(throws: LoadError.self) { try await bench.loader.load(item) }
     #expect(
       recorder.names() == [
-        "decided", "missed", "queued", "started", "requested", "answered", "retried", "queued", "started",
-        "requested", "answered", "failed",
+        "decided", "missed", "queued", "started", "requested", "response", "retried", "queued", "started",
+        "requested", "response", "failed",
       ]
     )
     guard case .failed(let error)? = recorder.all.last?.step else { return }

@@ -20,11 +20,11 @@ import Testing
 
   @Test func `a step lasts until the next one, and byte events are merged`() throws {
     let timeline = LoadTimeline([
-      try event(0, .queued), try event(1, .started), try event(40, .answered(status: 200)),
+      try event(0, .queued), try event(1, .started), try event(40, .responded(status: 200)),
       try event(50, progress(1000, 3000)), try event(60, progress(2000, 3000)),
       try event(90, progress(3000, 3000)), try event(95, .finished(.network)),
     ])
-    #expect(timeline.entries.map(\.name) == ["queued", "started", "answered", "received", "finished"])
+    #expect(timeline.entries.map(\.name) == ["queued", "started", "response", "received", "finished"])
     #expect(timeline.entries.map(\.begin) == [0, 1, 40, 50, 95].map { .milliseconds($0) })
     #expect(timeline.entries.map(\.end) == [1, 40, 50, 95, 95].map { .milliseconds($0) })
     #expect(timeline.entries.map(\.detail) == ["", "", "200", "3 kB", "from the network"])

@@ -14,7 +14,7 @@ import Testing
   /// A controller with a circuit that became half-open a moment ago.
   init() async throws {
     let url = try ImageURL("http://h.example/a")
-    (self.url, desk) = (url, RetryController(time.time, schedule: RetrySchedule(greatestTries: 1)))
+    (self.url, desk) = (url, RetryController(time.time, schedule: RetrySchedule(maximumTries: 1)))
     for _ in 0..<5 {
       await #expect(throws: LoadError.self) {
         try await desk.perform(url) { _ async throws(LoadError) -> Int in

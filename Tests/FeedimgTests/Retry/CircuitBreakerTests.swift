@@ -10,7 +10,7 @@ import Testing
   private var breaker = CircuitBreaker()
 
   private func status(_ status: Int = 503, retryAfter: Int? = nil) -> LoadError {
-    LoadError(.status, message: "the server answered \(status)", status: status, retryAfter: retryAfter)
+    LoadError(.status, message: "the server responded with \(status)", status: status, retryAfter: retryAfter)
   }
 
   /// The image may cause an error response, but it never causes a missing response.

@@ -11,10 +11,10 @@ import Testing
   private let time = ManualTime()
   private let desk: RetryController
 
-  init() { desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1)) }
+  init() { desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1)) }
 
   private func silence(of url: String, leadingTo origin: String? = nil) throws -> LoadError {
-    var error = LoadError(.timeout, url: try ImageURL(url), message: "no answer came")
+    var error = LoadError(.timeout, url: try ImageURL(url), message: "no response came")
     error.origin = origin
     return error
   }

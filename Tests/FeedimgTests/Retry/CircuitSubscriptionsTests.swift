@@ -7,7 +7,7 @@ import Testing
 /// Which subscribers wake when an origin recovers, and which one probes it.
 @Suite struct CircuitSubscriptionsTests {
   private static let silence = LoadError(.timeout, message: "no response came")
-  private static let busy = LoadError(.status, message: "the server answered 503", status: 503)
+  private static let busy = LoadError(.status, message: "the server responded with 503", status: 503)
 
   private var subscriptions = CircuitSubscriptions()
   private var breaker = CircuitBreaker()

@@ -33,7 +33,7 @@ import Testing
       if request.url.host.hasPrefix("page") {
         return try respond(request, "text/html", Array("<html>".utf8)[...], receiver)
       }
-      throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
+      throw LoadError(.timeout, url: request.url, message: "no response came within 20 s")
     }
 
     private func respond(
@@ -169,7 +169,7 @@ import Testing
   // MARK: For how long
 
   @Test func `many simultaneous failures start only the first cooldown`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1))
+    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
     let begun = RecordedValues<Int>()
     let loads = try (0..<8).map { number in
       let url = try ImageURL("http://h\(number).example/a")
@@ -177,7 +177,7 @@ import Testing
         try await desk.perform(url) { _ async throws(LoadError) -> Int in
           begun.add(number)
           while begun.all.count < 8 { await Task.yield() }
-          throw LoadError(.timeout, message: "no answer came within 20 s")
+          throw LoadError(.timeout, message: "no response came within 20 s")
         }
       }
     }
@@ -190,7 +190,7 @@ import Testing
   // MARK: What loads do
 
   @Test func `failed loads on a dead network are not retried`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 4))
+    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 4))
     let (tries, ended) = (RecordedValues<Int>(), RecordedValues<Int>())
     let loads = try (0..<4).map { number in
       let url = try ImageURL("http://h\(number).example/a")
@@ -198,7 +198,7 @@ import Testing
         defer { ended.add(number) }
         return try await desk.perform(url) { _ async throws(LoadError) -> Int in
           tries.add(number)
-          throw LoadError(.timeout, message: "no answer came within 20 s")
+          throw LoadError(.timeout, message: "no response came within 20 s")
         }
       }
     }

@@ -22,7 +22,7 @@ import Testing
     ) async throws(LoadError) -> ResponseHead {
       asked.withLock { $0.append(request.url.text) }
       guard isRepaired.load(ordering: .relaxed) else {
-        throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
+        throw LoadError(.timeout, url: request.url, message: "no response came within 20 s")
       }
       let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
       let head = ResponseHead(status: 200, fields: fields, url: request.url)
@@ -137,7 +137,7 @@ import Testing
     for item in items.dropLast() {
       let image = try await test.loader.load(item)
       #expect(image.variant.role == .thumbnail)
-      #expect(image.notes == ["shown in place of the original: no answer came within 20 s"])
+      #expect(image.notes == ["shown in place of the original: no response came within 20 s"])
     }
     let asked = downloader.asked.withLock(\.count)
     let image = try await test.loader.load(items[4])

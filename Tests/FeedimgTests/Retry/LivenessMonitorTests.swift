@@ -12,7 +12,7 @@ import Testing
   private let monitor: LivenessMonitor
 
   nonisolated init() {
-    controller = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1))
+    controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
     monitor = controller.liveness
   }
 

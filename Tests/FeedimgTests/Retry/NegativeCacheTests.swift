@@ -9,7 +9,7 @@ import Testing
   private var random = SplitMix(state: 1)
 
   private func status(_ status: Int, retryAfter: Int? = nil) -> LoadError {
-    LoadError(.status, message: "the server answered \(status)", status: status, retryAfter: retryAfter)
+    LoadError(.status, message: "the server responded with \(status)", status: status, retryAfter: retryAfter)
   }
 
   // MARK: Hosts

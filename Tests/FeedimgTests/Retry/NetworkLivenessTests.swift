@@ -133,7 +133,7 @@ import Testing
       (LoadError(.timeout, message: ""), .seconds(10), true, "nothing came back"),
       (unknown, .milliseconds(40), false, "a name server reported that the name does not exist"),
       (unknown, .seconds(5), true, "no name server responded"),
-      (LoadError(.status, message: "", status: 503), .zero, false, "an answer"),
+      (LoadError(.status, message: "", status: 503), .zero, false, "a response"),
     ]
   }()
 

@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func `progress is limited too, and does not count against the server`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 2))
+    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 2))
     let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { $0 * Self.goodPart }
     for _ in 0..<RetryController.maximumAdvances { await time.pass(.milliseconds(500), when: 1) }
     let end = await load.value
@@ -103,7 +103,7 @@ import Testing
     _ kept: Int,
     _ isOffline: Bool
   ) async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 1))
+    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
     for number in 0..<8 {
       let end = await breaking(try ImageURL("http://h\(number).example/a.jpg"), desk) { _ in kept }.value
       #expect(end.tries == 1)
@@ -121,7 +121,7 @@ import Testing
     _ kept: [Int],
     _ reason: String
   ) async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(greatestTries: 3))
+    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 3))
     let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { kept[($0 - 1) % kept.count] }
     for _ in 0..<2 { await time.pass(.seconds(1), when: 1) }
     let end = await load.value

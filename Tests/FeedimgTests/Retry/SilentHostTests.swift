@@ -30,7 +30,7 @@ import Testing
       }
       let isWell = isRepaired.load(ordering: .acquiring) || repaired.withLock { $0 == request.url.host }
       guard isWell || !isMoved && !request.url.host.hasPrefix("silent") else {
-        throw LoadError(.timeout, url: request.url, message: "no answer came within 20 s")
+        throw LoadError(.timeout, url: request.url, message: "no response came within 20 s")
       }
       let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
       let count = SampleImage.jpeg.count

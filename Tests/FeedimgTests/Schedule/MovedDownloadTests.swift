@@ -109,13 +109,13 @@ import Testing
     #expect(downloader.asked.count == 2 * 2 + 1)
   }
 
-  static let answers: [([(String, String)], [String?], String)] = [
+  static let responses: [([(String, String)], [String?], String)] = [
     (strong, [nil, "bytes=1000-"], "it resumes after the bytes that readers have"),
     (plain, [nil], "readers have bytes that cannot be resumed"),
     (tagged, [nil], "the server announced no ranges"),
   ]
 
-  @Test(arguments: answers)
+  @Test(arguments: responses)
   func `a streamed response is complete`(
     _ fields: [(String, String)],
     _ ranges: [String?],
@@ -126,11 +126,11 @@ import Testing
     let cache = ResponseCache(test.loader)
     let url = try ImageURL("http://a.example/p")
     let request = FetchRequest(url, fields: HTTPFields(), priority: .visible)
-    let answer = Task { try await PreemptedDownloadTests.body(of: cache.response(to: request)) }
+    let response = Task { try await PreemptedDownloadTests.body(of: cache.response(to: request)) }
     while downloader.begun < 1 { await Task.yield() }
     await Self.change(test, to: .ethernet)
     downloader.release()
-    #expect(try await answer.value == Self.picture)
+    #expect(try await response.value == Self.picture)
     #expect(cache.store.find(request).hit?.bytes == Self.picture)
     #expect(Self.ranges(downloader)[url.text] == ranges, "\(reason)")
   }

@@ -169,13 +169,13 @@ import Testing
       fields: HTTPFields(),
       priority: .visible
     )
-    let answer = try await cache.response(to: request)
-    await #expect(throws: LoadError.self) { try await Self.body(of: answer) }
+    let response = try await cache.response(to: request)
+    await #expect(throws: LoadError.self) { try await Self.body(of: response) }
     #expect(cache.store.find(request).hit == nil)
   }
 
-  static func body(of answer: FetchResponse) async throws -> [UInt8] {
-    switch answer.body {
+  static func body(of response: FetchResponse) async throws -> [UInt8] {
+    switch response.body {
     case .absent: return []
     case .whole(let bytes): return bytes
     case .arriving(let body, let length):

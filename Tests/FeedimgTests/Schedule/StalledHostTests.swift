@@ -12,7 +12,7 @@ import Testing
     private let count = Atomic(0)
 
     func observe(_ event: LoadEvent) {
-      if case .answered = event.step { count.add(1, ordering: .releasing) }
+      if case .responded = event.step { count.add(1, ordering: .releasing) }
     }
 
     func reach(_ number: Int) async {

@@ -114,7 +114,7 @@ import Testing
     let woken = RecordedValues<Bool>()
     let calls = CircuitSubscription(test.loader.retries) { .visible }
     let url = try ImageURL("http://a.example/b.jpg")
-    await calls.wait(after: LoadError(.timeout, url: url, message: "no answer came")) { woken.add(true) }
+    await calls.wait(after: LoadError(.timeout, url: url, message: "no response came")) { woken.add(true) }
     _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
     #expect(woken.all.count == 1)
     calls.close()
