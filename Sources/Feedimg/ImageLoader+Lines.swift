@@ -18,15 +18,15 @@ extension ImageLoader {
     let isEmpty = !context.asksCache || (store.isEmpty && memory.encoded.count == 0)
     let isCached = isEmpty ? { _ in false } : presence(of: items, context)
     var writer = JSONWriter(.compact)
-    var texts: [DecisionContext.Outline: LineText] = [:]
+    var texts: [DecisionContext.ReasonsKey: LineText] = [:]
     for item in items {
       let situation = context.situation(of: item, [:], isCached: isCached)
       let decision = context.policy.decide(situation)
       let isLocal = context.reader.isLocal(item)
-      let outline = context.outline(of: decision, in: situation, isLocal: isLocal)
+      let reasonsKey = context.reasonsKey(of: decision, in: situation, isLocal: isLocal)
       let text =
-        texts[outline] ?? LineText(context.resolution(of: item, in: situation, isLocal: isLocal), context)
-      texts[outline] = text
+        texts[reasonsKey] ?? LineText(context.resolution(of: item, in: situation, isLocal: isLocal), context)
+      texts[reasonsKey] = text
       text.write(item, in: situation, to: &writer, context.policy)
       writer.endLine()
       guard writer.bytes.count >= Self.pieceLength else { continue }
@@ -40,7 +40,7 @@ extension ImageLoader {
   private static let pieceLength = 1 << 16
 }
 
-/// The text that all items with the same outline share, encoded once.
+/// The text that all items with the same reasonsKey share, encoded once.
 ///
 /// Only the item's own members, its size, and a reason that mentions the size are encoded for each item.
 private final class LineText {

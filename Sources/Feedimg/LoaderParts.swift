@@ -19,7 +19,7 @@ package struct LoaderParts: Sendable {
   package let cacheFolder: String
   let network: NetlinkMonitor
   let downloader: CurlDownloader
-  let shelf: PolicyCatalog
+  let catalog: PolicyCatalog
   let policy: PolicyInForce
 
   /// Makes the parts.
@@ -29,8 +29,8 @@ package struct LoaderParts: Sendable {
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     let folders = Folders(configuration)
     let settings = SettingsStore(folder: try folders.configuration)
-    let shelf = try PolicyCatalog(configuration)
-    let policy = try PolicyInForce(configuration.policy, on: shelf)
+    let catalog = try PolicyCatalog(configuration)
+    let policy = try PolicyInForce(configuration.policy, on: catalog)
     let services = NetworkServices(of: configuration)
     let downloader = CurlDownloader(
       userAgent: configuration.userAgent,
@@ -52,7 +52,7 @@ package struct LoaderParts: Sendable {
       ),
       alsoWatching: { settings.watchMarks($0) }
     )
-    (self.settings, self.shelf, self.policy, self.downloader) = (settings, shelf, policy, downloader)
+    (self.settings, self.catalog, self.policy, self.downloader) = (settings, catalog, policy, downloader)
   }
 
   /// Reads the cost of the network from now on, even if the policy does not depend on it.
@@ -90,7 +90,7 @@ extension ImageLoader {
       memory: MemoryCache { budget.limits(settings.currentSettings()) },
       downloader: downloader,
       policy: parts.policy,
-      overrides: try CheckedOverride.check(configuration.overrides, among: parts.shelf.facts),
+      overrides: try CheckedOverride.check(configuration.overrides, among: parts.catalog.facts),
       hostFacts: HostFacts(configuration.hostFacts),
       budget: budget,
       decoder: configuration.decoder,

@@ -56,12 +56,12 @@ public struct NetworkStatus: Sendable {
   /// This method wakes the processor least. One thread sleeps until the network or a mark changes, and checks
   /// once a minute. Swift tasks, which ``states()`` needs, wake every second on their own.
   ///
-  /// - Parameter tell: Called on that thread, one call at a time.
+  /// - Parameter report: Called on that thread, one call at a time.
   /// - Returns: The observation, which ends when it is cancelled or released; nil if the system grants no
   ///   thread.
-  public func watch(_ tell: @escaping @Sendable (NetworkState) -> Void) -> NetworkSubscription? {
+  public func watch(_ report: @escaping @Sendable (NetworkState) -> Void) -> NetworkSubscription? {
     let hasEnded = Mutex(false)
-    let observation = monitor.observe(tell, end: { hasEnded.withLock { $0 = true } })
+    let observation = monitor.observe(report, end: { hasEnded.withLock { $0 = true } })
     return hasEnded.withLock { $0 } ? nil : NetworkSubscription(observation)
   }
 

@@ -20,8 +20,8 @@ enum OtherFeed: String, CaseIterable {
   init?(_ prefix: some Collection<UInt8>, notReadFor error: FeedItemError) {
     let text = String(decoding: prefix, as: UTF8.self)
     let isMarkup = text.first { !$0.isWhitespace && $0 != "\u{FEFF}" } == "<"
-    let isStrange = error.column == nil && error.path == nil && error.item ?? 1 == 1
-    let found = isMarkup ? Self.markup(text.lowercased()) : isStrange ? Self.object(text) : nil
+    let isUnrecognized = error.column == nil && error.path == nil && error.item ?? 1 == 1
+    let found = isMarkup ? Self.markup(text.lowercased()) : isUnrecognized ? Self.object(text) : nil
     guard let found else { return nil }
     self = found
   }

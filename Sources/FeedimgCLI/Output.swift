@@ -65,7 +65,7 @@ enum Output {
   enum Colour: Int {
     case bad = 1
     case good = 2
-    case doubtful = 3
+    case warning = 3
   }
 
   /// Writes all bytes, even to a non-blocking descriptor.

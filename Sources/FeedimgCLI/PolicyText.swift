@@ -7,7 +7,7 @@ enum PolicyText {
     let remarks = verdict.remarks.map { remark in
       let word = remark.text.prefix { $0 != " " }
       guard word == "error" || word == "warning" else { return remark.text }
-      return Output.coloured(word, remark.isError ? .bad : .doubtful) + remark.text.dropFirst(word.count)
+      return Output.coloured(word, remark.isError ? .bad : .warning) + remark.text.dropFirst(word.count)
     }
     let summary = verdict.summary.map { Output.coloured($0.prefix(2), .good) + $0.dropFirst(2) }
     return ([verdict.headline.map(Output.bold)] + remarks + [summary]).compactMap { $0 }.joined(
@@ -52,8 +52,8 @@ enum PolicyText {
   static func list(_ entries: [Policies.Entry]) -> [String] {
     let heads = Columns(
       entries.map { entry in
-        let counts = entry.standing.map { "\($0.ruleCount) rules, \($0.stateCount) states" }
-        let place = entry.standing.map { $0.path ?? $0.layer.rawValue }
+        let counts = entry.status.map { "\($0.ruleCount) rules, \($0.stateCount) states" }
+        let place = entry.status.map { $0.path ?? $0.layer.rawValue }
         return [(entry.isInForce ? "* " : "  ") + entry.name, counts ?? "refused", place ?? ""]
       }
     ).lines
@@ -64,14 +64,14 @@ enum PolicyText {
     }
   }
 
-  static func standing(_ standing: Policies.Standing) -> String {
-    let place = standing.path.map { "from \($0)" } ?? "built in"
-    let states = "\(standing.ruleCount) rules, \(standing.stateCount) states"
+  static func status(_ status: Policies.Status) -> String {
+    let place = status.path.map { "from \($0)" } ?? "built in"
+    let states = "\(status.ruleCount) rules, \(status.stateCount) states"
     var lines = [
-      Output.bold("\(standing.name), \(place)"), ResolutionText.line("size", states),
-      ResolutionText.line("because", reason(standing)),
+      Output.bold("\(status.name), \(place)"), ResolutionText.line("size", states),
+      ResolutionText.line("because", reason(status)),
     ]
-    for (index, candidate) in standing.candidates.enumerated() {
+    for (index, candidate) in status.candidates.enumerated() {
       let status =
         candidate.status.rawValue + String(repeating: " ", count: 11 - candidate.status.rawValue.count)
       let place = candidate.path ?? "the built-in policy"
@@ -83,11 +83,11 @@ enum PolicyText {
     return lines.joined(separator: "\n")
   }
 
-  private static func reason(_ standing: Policies.Standing) -> String {
-    if standing.isEarlier { return "its file now has errors, so the last valid version stays in force" }
-    if standing.layer == .given { return "the command names its path" }
-    let isAlone = standing.candidates.allSatisfy { $0.status != .replaced }
-    switch (standing.layer, standing.refused.isEmpty) {
+  private static func reason(_ status: Policies.Status) -> String {
+    if status.isEarlier { return "its file now has errors, so the last valid version stays in force" }
+    if status.layer == .given { return "the command names its path" }
+    let isAlone = status.candidates.allSatisfy { $0.status != .replaced }
+    switch (status.layer, status.refused.isEmpty) {
     case (.builtIn, true): return "no file replaces it"
     case (_, false): return "the file that would replace it has errors"
     default: return isAlone ? "it is the only policy of that name" : "it replaces the following places"

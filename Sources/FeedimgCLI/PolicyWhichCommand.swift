@@ -23,7 +23,7 @@ struct PolicyWhichCommand: ParsableCommand {
   @OptionGroup var options: PolicyOptions
 
   func run() throws {
-    let standing = try options.policies().standing(of: policy)
-    Output.line(json ? standing.json : PolicyText.standing(standing))
+    let status = try options.policies().status(of: policy)
+    Output.line(json ? status.json : PolicyText.status(status))
   }
 }

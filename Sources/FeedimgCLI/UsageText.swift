@@ -84,7 +84,7 @@ struct UsageText {
     switch usage.metered {
     case .yes: .bad
     case .no: .good
-    case .unknown: .doubtful
+    case .unknown: .warning
     }
   }
 

@@ -125,7 +125,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     announcement = path
   }
 
-  func setAside(_ metadata: ImageMetadata) throws(CacheError) {
+  func keepPartial(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
     guard body.size > 0, !isCleared(body), body.size <= cache.limits.partialDownloads.bytes else { return }
@@ -135,7 +135,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     }
     do throws(FileFault) {
       guard let file = try body.takeFile(in: cache.folder) else { return }
-      try cache.setAside(file, metadata)
+      try cache.keepPartial(file, metadata)
     } catch {
       throw CacheError(.body, error.description)
     }

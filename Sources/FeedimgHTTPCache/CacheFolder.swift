@@ -125,14 +125,14 @@ extension CacheFolder {
   }
 
   /// The free space of the file system; nil if it cannot be read.
-  func room() -> DiskRoom? {
+  func freeSpace() -> FreeSpace? {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }
     func bytes(_ blocks: fsblkcnt_t) -> Int {
       let (bytes, overflow) = UInt(blocks).multipliedReportingOverflow(by: UInt(status.f_frsize))
       return overflow ? .max : Int(clamping: bytes)
     }
-    return DiskRoom(available: bytes(status.f_bavail), size: bytes(status.f_blocks))
+    return FreeSpace(available: bytes(status.f_bavail), size: bytes(status.f_blocks))
   }
 
   /// The block size of the file system, in bytes.

@@ -16,9 +16,9 @@ final class CacheIndex {
   /// The pages in the log that cause a checkpoint.
   let checkpointPages: Int
 
-  init(_ connection: SQLiteConnection, room: DiskRoom?) {
+  init(_ connection: SQLiteConnection, space: FreeSpace?) {
     self.connection = connection
-    checkpointPages = IndexSchema.checkpointPages(room)
+    checkpointPages = IndexSchema.checkpointPages(space)
     isReadOnly = connection.isReadOnly
   }
 
@@ -42,7 +42,7 @@ extension CacheIndex {
   }
 
   /// The columns that a look-up needs, to read less than a whole row.
-  struct Glance {
+  struct EntrySummary {
     var body: BodyName
     var size: Int
     var isPinned: Bool
@@ -50,14 +50,14 @@ extension CacheIndex {
     var usedAt: Int
   }
 
-  func glance(at key: String) throws(SQLiteError) -> Glance? {
+  func summary(of key: String) throws(SQLiteError) -> EntrySummary? {
     let hash = Checksum.of(key)
     let select = try connection.statement("SELECT key, file, size, budget, used_at FROM entry WHERE id = ?1")
-    let found = try select.first([.integer(Int(Int64(bitPattern: hash)))]) { row -> Glance? in
+    let found = try select.first([.integer(Int(Int64(bitPattern: hash)))]) { row -> EntrySummary? in
       guard row.isText(0, key), let body = row.withText(1, BodyName.init(utf8:)), body.keyHash == hash else {
         return nil
       }
-      return Glance(
+      return EntrySummary(
         body: body,
         size: row.integer(2),
         isPinned: row.integer(3) == Budget.pinned.rawValue,

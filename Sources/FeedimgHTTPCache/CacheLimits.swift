@@ -73,7 +73,7 @@ package enum Budget: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// The free space of the file system of a cache (pure).
-struct DiskRoom: Sendable, Hashable {
+struct FreeSpace: Sendable, Hashable {
   /// The bytes that may still be written.
   var available: Int
   /// The size of the file system, in bytes.

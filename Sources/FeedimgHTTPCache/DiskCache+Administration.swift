@@ -53,7 +53,7 @@ extension DiskCache {
     let keys = VariantKey.all(key)
     let isThere = try pool.read { index throws(SQLiteError) in
       for key in keys {
-        if try index.glance(at: key) != nil { return true }
+        if try index.summary(of: key) != nil { return true }
         if try index.isPinAwaited(for: key) { return true }
       }
       return false
@@ -232,7 +232,7 @@ extension DiskCache {
 
 /// Evicts when other programs have filled the disk.
 ///
-/// Each commit leaves the reserve of ``DiskRoom`` free. This is for a disk that is full nevertheless.
+/// Each commit leaves the reserve of ``FreeSpace`` free. This is for a disk that is full nevertheless.
 extension DiskCache {
   /// The error for a file that cannot be written.
   ///
@@ -248,7 +248,7 @@ extension DiskCache {
     return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
   }
 
-  /// Evicts as many bytes as ``DiskRoom`` and `bytes` ask for.
+  /// Evicts as many bytes as ``FreeSpace`` and `bytes` ask for.
   ///
   /// Bodies go first, because a full disk cannot remove rows.
   ///
@@ -257,11 +257,11 @@ extension DiskCache {
   /// - Parameter bytes: The least bytes to evict. The free space does not show quotas, nor that the index needs space
   ///   again when it is opened.
   func evict(atLeast bytes: Int = 0) {
-    var wanted = max(folder.room()?.deficit ?? 0, bytes)
+    var wanted = max(folder.freeSpace()?.deficit ?? 0, bytes)
     guard wanted > 0 else { return }
     // Partial downloads go first, as no client has shown them.
     wanted -= min(wanted, evictPartialDownloads(wanted).bytes)
-    while wanted > 0, !evictBodies(wanted), (folder.room()?.available ?? .max) < Self.minimumRoom {
+    while wanted > 0, !evictBodies(wanted), (folder.freeSpace()?.available ?? .max) < Self.minimumRoom {
       // The index had no space to record that, for its log and its shared memory: evict twice as much.
       wanted = min(wanted, Int.max / 2) * 2
     }

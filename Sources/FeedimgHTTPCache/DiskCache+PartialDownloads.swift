@@ -39,8 +39,8 @@ extension DiskCache {
   package func removePartialDownload(of key: String) { unlink(folder.partialPath(key)) }
 
   /// Keeps an interrupted body if the disk has space.
-  func setAside(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
-    guard (folder.room()?.deficit ?? 0) <= 0 else { return }
+  func keepPartial(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
+    guard (folder.freeSpace()?.deficit ?? 0) <= 0 else { return }
     let record = EntryRecord(
       metadata,
       body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
@@ -48,14 +48,14 @@ extension DiskCache {
       checksum: 0,
       storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
     )
-    try setAside(&incoming, record)
+    try keepPartial(&incoming, record)
     sweepPartialDownloads()
   }
 
   /// Keeps an interrupted body as the partial download of its key.
   ///
   /// Sets the size and checksum of the record.
-  func setAside(_ incoming: inout IncomingBody, _ record: EntryRecord) throws(FileFault) {
+  func keepPartial(_ incoming: inout IncomingBody, _ record: EntryRecord) throws(FileFault) {
     var record = record
     (record.size, record.checksum) = (incoming.size, incoming.checksum)
     try CacheFolder.makeFolder(folder.partial)
@@ -256,7 +256,7 @@ extension DiskCache {
       // A copy: after a kill, a half-extended file could not be told from a body.
       var copy = try IncomingBody(in: folder)
       try copy.write(bytes)
-      try setAside(&copy, note.record)
+      try keepPartial(&copy, note.record)
     }
     unlink(body.path)
     return true

@@ -98,7 +98,7 @@ extension DiskCache {
   }
 
   private func finish(_ record: EntryRecord) -> StoredImage {
-    tidy()
+    expireAndTrim()
     return record.storedImage(path: folder.path(of: record.body), usedAt: Double(now))
   }
 
@@ -109,7 +109,7 @@ extension DiskCache {
     var steps: [Step] = []
     do throws(CacheError) {
       try beginWritingOrRefuse()
-      if images.count > 1 { steps = try attempt(images, evicting: folder.room()?.deficit ?? 0) }
+      if images.count > 1 { steps = try attempt(images, evicting: folder.freeSpace()?.deficit ?? 0) }
     } catch {
       // On a full disk, single images may still fit. Any other failure would repeat itself.
       guard error.isDiskFull, images.count > 1 else {
@@ -141,7 +141,7 @@ extension DiskCache {
   /// Evicts once if the disk is full.
   private func enterAlone(_ image: PendingImage) throws(CacheError) -> EntryRecord {
     // Read once, because removed rows free space only when their bodies are removed.
-    var deficit = folder.room()?.deficit ?? 0
+    var deficit = folder.freeSpace()?.deficit ?? 0
     var mayGiveWay = true
     while true {
       do throws(CacheError) {

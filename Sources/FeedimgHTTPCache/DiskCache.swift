@@ -83,7 +83,7 @@ package final class DiskCache: Sendable {
   }
 
   /// After every 64 commits, looks for files of killed processes; after every 256, for uses in the future.
-  func tidy() {
+  func expireAndTrim() {
     let stored = session.withLock { session in
       session.stored += 1
       return session.stored
@@ -112,17 +112,17 @@ extension DiskCache: ImageStoring {
     let found = try? pool.read { index throws(SQLiteError) in
       var isThere: [Bool] = []
       for key in keys {
-        let glance = try index.glance(at: key)
-        isThere.append(glance.map { isPresent($0) } ?? false)
+        let summary = try index.summary(of: key)
+        isThere.append(summary.map { isPresent($0) } ?? false)
       }
       return isThere
     }
     return (found ?? nil) ?? keys.map { _ in false }
   }
 
-  private func isPresent(_ glance: CacheIndex.Glance) -> Bool {
-    guard glance.isPinned || glance.usedAt >= expiry else { return false }
-    return folder.size(of: glance.body) == glance.size
+  private func isPresent(_ summary: CacheIndex.EntrySummary) -> Bool {
+    guard summary.isPinned || summary.usedAt >= expiry else { return false }
+    return folder.size(of: summary.body) == summary.size
   }
 
   package var isEmpty: Bool {

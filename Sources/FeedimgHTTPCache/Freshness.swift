@@ -6,22 +6,22 @@ package import FeedimgModel
 /// `GET /v1/fetch` follows it strictly.
 package struct Freshness: Sendable, Hashable {
   /// The permitted use of a stored response.
-  package enum Standing: String, Sendable, Hashable, CaseIterable {
+  package enum State: String, Sendable, Hashable, CaseIterable {
     /// Usable without validation.
     case fresh
     /// Usable now, while it is validated (RFC 5861 §3).
-    case staleWhileRevalidate = "stale while it is asked about"
+    case staleWhileRevalidate = "stale-while-revalidate"
     /// Usable if the validation fails (RFC 5861 §4).
-    case staleIfError = "stale if asking fails"
+    case staleIfError = "stale-if-error"
     /// The response says nothing about freshness. It is stale, but an image may be shown while it is validated.
-    case unsaid
+    case unspecified
     /// Usable after validation, or if the server cannot be reached (RFC 9111 §4.2.4).
     case stale
     /// Unusable without validation, even if the server cannot be reached.
-    case mustAsk = "must be asked about"
+    case mustRevalidate = "must be revalidated"
   }
 
-  package var standing: Standing
+  package var state: State
   /// The rule that decided and its source, such as `max-age=60 (RFC 9111 §5.2.2.1)`.
   package var reason: String
   package var lifetime: FreshnessLifetime
@@ -45,7 +45,7 @@ package struct Freshness: Sendable, Hashable {
       lifetime: lifetime,
       age: age
     )
-    (standing, reason) = rules.first
+    (state, reason) = rules.first
   }
 }
 
@@ -114,7 +114,7 @@ struct FreshnessRules {
   var lifetime: FreshnessLifetime
   var age: Double
 
-  typealias Verdict = (Freshness.Standing, String)
+  typealias Verdict = (Freshness.State, String)
 
   private var left: Double { lifetime.seconds - age }
   private var staleFor: Double { max(0, -left) }
@@ -124,11 +124,11 @@ struct FreshnessRules {
   /// Responses that must be validated even while they are fresh.
   private var forbidden: Verdict? {
     // With arguments, it concerns single fields only (§5.2.2.4). A validation is then one request more than needed.
-    if control.has("no-cache") { return (.mustAsk, "no-cache (RFC 9111 §5.2.2.4)") }
-    if request.has("no-cache") { return (.mustAsk, "no-cache in the request (RFC 9111 §5.2.1.4)") }
+    if control.has("no-cache") { return (.mustRevalidate, "no-cache (RFC 9111 §5.2.2.4)") }
+    if request.has("no-cache") { return (.mustRevalidate, "no-cache in the request (RFC 9111 §5.2.1.4)") }
     // `Pragma` counts only without `Cache-Control` (§5.4).
     guard control.isEmpty, CacheControl(fields["Pragma"] ?? "").has("no-cache") else { return nil }
-    return (.mustAsk, "Pragma: no-cache (RFC 9111 §5.4)")
+    return (.mustRevalidate, "Pragma: no-cache (RFC 9111 §5.4)")
   }
 
   /// Responses that are not fresh enough for the request.
@@ -144,15 +144,15 @@ struct FreshnessRules {
     return nil
   }
 
-  private var overdue: Freshness.Standing {
-    left <= 0 && control.has("must-revalidate") ? .mustAsk : .stale
+  private var overdue: Freshness.State {
+    left <= 0 && control.has("must-revalidate") ? .mustRevalidate : .stale
   }
 
   private var fresh: Verdict? { left > 0 ? (.fresh, lifetimeReason) : nil }
 
   /// Stale responses that must be validated.
   private var bound: Verdict? {
-    control.has("must-revalidate") ? (.mustAsk, "must-revalidate (RFC 9111 §5.2.2.2)") : nil
+    control.has("must-revalidate") ? (.mustRevalidate, "must-revalidate (RFC 9111 §5.2.2.2)") : nil
   }
 
   /// Stale responses that may be used.
@@ -175,7 +175,7 @@ struct FreshnessRules {
       return (.staleIfError, "stale-if-error=\(limit) (RFC 5861 §4)")
     }
     let isSilent = lifetime.rule == .silent && control.isEmpty && fields["Pragma"] == nil
-    return isSilent ? (.unsaid, "nothing is said of freshness (RFC 9111 §4.2.2)") : nil
+    return isSilent ? (.unspecified, "no freshness information (RFC 9111 §4.2.2)") : nil
   }
 
   private var stale: Verdict { (.stale, lifetimeReason) }
@@ -186,7 +186,7 @@ struct FreshnessRules {
     case .maxAge: "max-age=\(seconds) (RFC 9111 §5.2.2.1)"
     case .expires: "Expires, \(seconds) s after Date (RFC 9111 §5.3)"
     case .heuristic: "a tenth of the age at Last-Modified, \(seconds) s (RFC 9111 §4.2.2)"
-    case .invalid: "a freshness that makes no sense (RFC 9111 §4.2.1)"
+    case .invalid: "invalid freshness information (RFC 9111 §4.2.1)"
     case .silent: "no freshness (RFC 9111 §4.2.2)"
     }
   }

@@ -16,8 +16,8 @@ final class IndexPool: Sendable {
   /// A connection with the identity of its file.
   ///
   /// Sendable although the connection is not: only the pool refers to an idle connection, and only the borrower's
-  /// thread to a lent one.
-  struct Lent: @unchecked Sendable {
+  /// thread to a lease one.
+  struct Lease: @unchecked Sendable {
     let index: CacheIndex
     let identity: CacheFolder.Identity
     /// Whether to close the connection after its use.
@@ -25,14 +25,14 @@ final class IndexPool: Sendable {
   }
 
   /// Guards the idle connections and the identity of their file.
-  private let shelf = Mutex(Shelf())
+  private let connections = Mutex(IdleConnections())
 
-  private struct Shelf {
-    var idle: [Lent] = []
+  private struct IdleConnections {
+    var idle: [Lease] = []
     var identity: CacheFolder.Identity?
 
     /// Returns the connections to another file than this, for the caller to release.
-    mutating func turn(to identity: CacheFolder.Identity?) -> [Lent] {
+    mutating func turn(to identity: CacheFolder.Identity?) -> [Lease] {
       guard identity != self.identity else { return [] }
       self.identity = identity
       defer { idle = [] }
@@ -44,7 +44,7 @@ final class IndexPool: Sendable {
   private static let maximumIdleCount = 4
 
   /// The longest waits for other processes, in milliseconds.
-  private static let patience: (reading: Int32, touching: Int32, writing: Int32) = (1000, 0, 5000)
+  private static let busyTimeouts: (reading: Int32, touching: Int32, writing: Int32) = (1000, 0, 5000)
 
   init(folder: CacheFolder) { self.folder = folder }
 
@@ -54,12 +54,12 @@ final class IndexPool: Sendable {
   func read<Value>(
     _ body: (CacheIndex) throws(SQLiteError) -> Value
   ) throws(CacheError) -> Value? {
-    try perform(creating: false, patience: Self.patience.reading, body)
+    try perform(creating: false, busyTimeout: Self.busyTimeouts.reading, body)
   }
 
   /// Runs the body in a transaction if that is possible at once; otherwise nil.
   func touch<Value>(_ body: (CacheIndex) throws(SQLiteError) -> Value) -> Value? {
-    try? perform(creating: false, patience: Self.patience.touching) { index throws(SQLiteError) in
+    try? perform(creating: false, busyTimeout: Self.busyTimeouts.touching) { index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
   }
@@ -70,7 +70,8 @@ final class IndexPool: Sendable {
   func write<Value>(
     _ body: (CacheIndex) throws(SQLiteError) -> Value
   ) throws(CacheError) -> Value {
-    let value = try perform(creating: true, patience: Self.patience.writing) { index throws(SQLiteError) in
+    let value = try perform(creating: true, busyTimeout: Self.busyTimeouts.writing) {
+      index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
     guard let value else { throw CacheError(.index, "cannot make `\(folder.index)`") }
@@ -81,33 +82,33 @@ final class IndexPool: Sendable {
   ///
   /// Later calls open new ones.
   func close() {
-    _ = shelf.withLock { $0.turn(to: nil) }
+    _ = connections.withLock { $0.turn(to: nil) }
   }
 
   private func perform<Value>(
     creating: Bool,
-    patience: Int32,
+    busyTimeout: Int32,
     _ body: (CacheIndex) throws(SQLiteError) -> Value
   ) throws(CacheError) -> Value? {
     var fault = IndexFault.file(FileFault("open", folder.index, reason: 0))
     // The second attempt uses a new index after a damaged one.
     for _ in 0..<2 {
       do throws(IndexFault) {
-        guard let lent = try borrow(creating: creating) else { return nil }
-        lent.index.connection.busyTimeout = patience
+        guard let lease = try borrow(creating: creating) else { return nil }
+        lease.index.connection.busyTimeout = busyTimeout
         do throws(SQLiteError) {
-          let value = try body(lent.index)
-          giveBack(lent)
+          let value = try body(lease.index)
+          giveBack(lease)
           return value
         } catch {
-          if error.isBusy { giveBack(lent) }
+          if error.isBusy { giveBack(lease) }
           // It was opened read-only, as the disk was full.
-          if lent.isForOnce, error.isUnwritable { throw .database(.full) }
+          if lease.isForOnce, error.isUnwritable { throw .database(.full) }
           // A schema of a later version is no damage.
-          if error.isDamage { try IndexFault.ofStanding(lent.index) }
-          guard error.isDamage, !lent.index.isReadOnly else { throw .database(error) }
+          if error.isDamage { try IndexFault.ofStanding(lease.index) }
+          guard error.isDamage, !lease.index.isReadOnly else { throw .database(error) }
           fault = .database(error)
-          try putAside(lent.identity)
+          try renameDamaged(lease.identity)
         }
       } catch {
         throw error.cacheError(index: folder.index)
@@ -116,22 +117,26 @@ final class IndexPool: Sendable {
     throw fault.cacheError(index: folder.index)
   }
 
-  private func borrow(creating: Bool) throws(IndexFault) -> Lent? {
+  private func borrow(creating: Bool) throws(IndexFault) -> Lease? {
     let identity = try identity()
-    let (stale, idle) = shelf.withLock { shelf in (shelf.turn(to: identity), shelf.idle.popLast()) }
+    let (stale, idle) = connections.withLock { connections in
+      (connections.turn(to: identity), connections.idle.popLast())
+    }
     _ = consume stale
     if let idle { return idle }
     guard creating || identity != nil else { return nil }
-    let lent = try open()
-    shelf.withLock { $0.identity = $0.identity ?? lent.identity }
-    return lent
+    let lease = try open()
+    connections.withLock { $0.identity = $0.identity ?? lease.identity }
+    return lease
   }
 
-  private func giveBack(_ lent: Lent) {
-    guard !lent.isForOnce else { return }
-    shelf.withLock { shelf in
-      guard shelf.identity == lent.identity, shelf.idle.count < Self.maximumIdleCount else { return }
-      shelf.idle.append(lent)
+  private func giveBack(_ lease: Lease) {
+    guard !lease.isForOnce else { return }
+    connections.withLock { connections in
+      guard connections.identity == lease.identity, connections.idle.count < Self.maximumIdleCount else {
+        return
+      }
+      connections.idle.append(lease)
     }
   }
 
@@ -144,17 +149,17 @@ extension IndexPool {
   /// Opens the index.
   ///
   /// Creates a missing one and replaces a damaged one.
-  func open() throws(IndexFault) -> Lent {
+  func open() throws(IndexFault) -> Lease {
     switch try openExisting() {
-    case .opened(let lent): return lent
+    case .opened(let lease): return lease
     case .missing: break
-    case .damaged(let identity): try putAside(identity)
+    case .damaged(let identity): try renameDamaged(identity)
     }
     return try make()
   }
 
   private enum Finding {
-    case opened(Lent)
+    case opened(Lease)
     case missing
     case damaged(CacheFolder.Identity)
   }
@@ -178,7 +183,7 @@ extension IndexPool {
     do throws(IndexFault) {
       guard let index = try connect(isWritable: isWritable) else { return .missing }
       // A connection that was opened read-only on a full disk misses later writes.
-      return .opened(Lent(index: index, identity: identity, isForOnce: index.isReadOnly && isWritable))
+      return .opened(Lease(index: index, identity: identity, isForOnce: index.isReadOnly && isWritable))
     } catch {
       guard error.isDamage, isWritable else { throw error }
       return .damaged(identity)
@@ -200,7 +205,10 @@ extension IndexPool {
 
   private func check(_ access: SQLiteConnection.Access) throws(IndexFault) -> CacheIndex? {
     let (index, standing) = try IndexFault.ofDatabase { () throws(SQLiteError) in
-      let index = CacheIndex(try SQLiteConnection(path: folder.index, access: access), room: folder.room())
+      let index = CacheIndex(
+        try SQLiteConnection(path: folder.index, access: access),
+        space: folder.freeSpace()
+      )
       return (index, try index.standing())
     }
     switch standing {
@@ -217,7 +225,7 @@ extension IndexPool {
   }
 
   /// Creates the index, unless another process did.
-  private func make() throws(IndexFault) -> Lent {
+  private func make() throws(IndexFault) -> Lease {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in
       try folder.create()
       return try FileLock(folder, .exclusive)
@@ -238,7 +246,7 @@ extension IndexPool {
         index = try IndexFault.ofDatabase { () throws(SQLiteError) in
           let index = CacheIndex(
             try SQLiteConnection(path: folder.index, access: .write),
-            room: folder.room()
+            space: folder.freeSpace()
           )
           try index.create(hasBodies: hasBodies)
           return index
@@ -247,14 +255,14 @@ extension IndexPool {
       guard let identity = try identity() else {
         throw .file(FileFault("open", folder.index, reason: ENOENT))
       }
-      return Lent(index: index, identity: identity, isForOnce: false)
+      return Lease(index: index, identity: identity, isForOnce: false)
     }
   }
 
   /// Renames a damaged index, unless another process did.
   ///
   /// It replaces an earlier one and remains for examination.
-  func putAside(_ damaged: CacheFolder.Identity) throws(IndexFault) {
+  func renameDamaged(_ damaged: CacheFolder.Identity) throws(IndexFault) {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
       guard try identity() == damaged else { return }

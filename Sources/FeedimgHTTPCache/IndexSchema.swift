@@ -14,8 +14,8 @@ enum IndexSchema {
   ///
   /// An image takes three to four pages, so that one commit in 300 waits. On a small volume the log takes at most a
   /// 64th of it: on a full disk, entries that are only in the log cannot be read, and so not be evicted.
-  static func checkpointPages(_ room: DiskRoom?) -> Int {
-    max(1, min(1024, (room?.size ?? .max) / 64 / pageSize))
+  static func checkpointPages(_ space: FreeSpace?) -> Int {
+    max(1, min(1024, (space?.size ?? .max) / 64 / pageSize))
   }
   /// The log is cut to this size after a long transaction; in bytes.
   static let maximumLog = 4 << 20

@@ -59,15 +59,18 @@ package final class MemoryCache: Sendable {
     var reads = OpenReads()
     var onFilling: (@Sendable () -> Void)?
 
-    mutating func insert(_ image: Image, for key: String) -> Gone {
-      Gone(encoded: encoded.insert(image, for: key), decoded: decoded.remove(key, exceptOf: image.checksum))
+    mutating func insert(_ image: Image, for key: String) -> Removed {
+      Removed(
+        encoded: encoded.insert(image, for: key),
+        decoded: decoded.remove(key, exceptOf: image.checksum)
+      )
     }
 
     /// Applies the current limits and kinds.
-    mutating func applyLimits() -> Gone {
-      guard let limits else { return Gone() }
+    mutating func applyLimits() -> Removed {
+      guard let limits else { return Removed() }
       let copies = kinds.contains(.copies) ? [] : encoded.removeCopies()
-      return Gone(
+      return Removed(
         encoded: copies + encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0)),
         decoded: decoded.setLimit(kinds.contains(.decoded) ? limits.decoded : ByteCount(0))
       )
@@ -75,7 +78,7 @@ package final class MemoryCache: Sendable {
   }
 
   /// Evicted images, to release outside the lock.
-  private struct Gone: Sendable {
+  private struct Removed: Sendable {
     var encoded: [EncodedImages.Entry] = []
     var decoded: [DecodedImages.Entry] = []
   }
@@ -141,7 +144,7 @@ package final class MemoryCache: Sendable {
   package func insert(_ image: Image, for key: String) {
     prepare()
     change { state in
-      state.reads.overtake(key)
+      state.reads.supersede(key)
       return state.insert(image, for: key)
     }
   }
@@ -163,7 +166,7 @@ package final class MemoryCache: Sendable {
     let kept = isWanted() ? image : nil
     if kept != nil { prepare() }
     change { state in
-      guard !state.reads.end(key), let kept else { return Gone() }
+      guard !state.reads.end(key), let kept else { return Removed() }
       return state.insert(kept, for: key)
     }
     return image
@@ -172,8 +175,8 @@ package final class MemoryCache: Sendable {
   /// Updates the response of an image, if it is still `asked`.
   package func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) {
     change { state in
-      state.reads.overtake(key)
-      return Gone(encoded: state.encoded.update(key, from: asked, to: updated))
+      state.reads.supersede(key)
+      return Removed(encoded: state.encoded.update(key, from: asked, to: updated))
     }
   }
 
@@ -202,16 +205,16 @@ package final class MemoryCache: Sendable {
   package func keep(_ copy: any AnyObject & Sendable, cost: Int, of bytes: [UInt8], for key: String) -> Bool {
     var isKept = false
     change { state in
-      guard state.kinds.contains(.copies) else { return Gone() }
+      guard state.kinds.contains(.copies) else { return Removed() }
       let step = state.encoded.keep(EncodedImages.Copy(form: copy, cost: cost), of: bytes, for: key)
       isKept = step.isKept
-      return Gone(encoded: step.gone)
+      return Removed(encoded: step.gone)
     }
     return isKept
   }
 
   /// Removes all copies.
-  package func removeCopies() { change { Gone(encoded: $0.encoded.removeCopies()) } }
+  package func removeCopies() { change { Removed(encoded: $0.encoded.removeCopies()) } }
 
   /// Keeps a decoded image.
   ///
@@ -226,17 +229,17 @@ package final class MemoryCache: Sendable {
     prepare()
     let entry = DecodedImages.Entry(key: key, bitmap: bitmap, checksum: Checksum.of(bytes))
     change { state in
-      if let now = state.encoded.bytes(key.url), !now.isIdentical(to: bytes) { return Gone() }
+      if let now = state.encoded.bytes(key.url), !now.isIdentical(to: bytes) { return Removed() }
       let cost = bitmap.bytes.count + Self.overhead
-      return Gone(decoded: state.decoded.insert(entry, cost: cost))
+      return Removed(decoded: state.decoded.insert(entry, cost: cost))
     }
   }
 
   /// Removes an image, encoded and decoded.
   package func remove(_ key: String) {
     change { state in
-      state.reads.overtake(key)
-      return Gone(encoded: state.encoded.remove(key), decoded: state.decoded.remove(key))
+      state.reads.supersede(key)
+      return Removed(encoded: state.encoded.remove(key), decoded: state.decoded.remove(key))
     }
   }
 
@@ -244,7 +247,10 @@ package final class MemoryCache: Sendable {
   package func shrink(to size: ByteCount) {
     change { state in
       let decoded = state.decoded.shrink(to: size.bytes - state.encoded.store.cost)
-      return Gone(encoded: state.encoded.shrink(to: size.bytes - state.decoded.store.cost), decoded: decoded)
+      return Removed(
+        encoded: state.encoded.shrink(to: size.bytes - state.decoded.store.cost),
+        decoded: decoded
+      )
     }
   }
 
@@ -268,15 +274,15 @@ package final class MemoryCache: Sendable {
     guard state.withLock({ $0.limits == nil }) else { return }
     let limits = standard()
     change { state in
-      guard state.limits == nil else { return Gone() }
+      guard state.limits == nil else { return Removed() }
       state.limits = limits
       return state.applyLimits()
     }
   }
 
   /// Makes a change, and releases evicted images outside the lock.
-  private func change(_ body: (inout State) -> Gone) {
-    var gone = Gone()
+  private func change(_ body: (inout State) -> Removed) {
+    var gone = Removed()
     let onFilling = state.withLock { state in
       gone = body(&state)
       let isFilled = state.encoded.store.cost + state.decoded.store.cost > Self.worthWatching
@@ -313,7 +319,7 @@ extension MemoryCache.Account {
 struct OpenReads: Sendable {
   private struct Read {
     var readers: Int
-    var isOvertaken = false
+    var isSuperseded = false
   }
 
   private var reads: [String: Read] = [:]
@@ -321,10 +327,10 @@ struct OpenReads: Sendable {
   mutating func begin(_ key: String) { reads[key, default: Read(readers: 0)].readers += 1 }
 
   /// Notes a change of a key: running reads may return an older image.
-  mutating func overtake(_ key: String) {
+  mutating func supersede(_ key: String) {
     // Skips the hash of the key in the usual case.
     guard !reads.isEmpty else { return }
-    reads[key]?.isOvertaken = true
+    reads[key]?.isSuperseded = true
   }
 
   /// Ends a read.
@@ -334,7 +340,7 @@ struct OpenReads: Sendable {
     guard var read = reads[key] else { return false }
     read.readers -= 1
     reads[key] = read.readers > 0 ? read : nil
-    return read.isOvertaken
+    return read.isSuperseded
   }
 }
 

@@ -61,9 +61,9 @@ struct TouchLedger: Sendable {
 
   /// Whether a write is due.
   func isDue(now: Double) -> Bool {
-    let isRested = now - writtenAt >= Self.pause || now < writtenAt
-    if touches.count >= Self.batch || misses >= Self.batch { return isRested || !wasRefused }
-    return isDue && isRested
+    let isPauseOver = now - writtenAt >= Self.pause || now < writtenAt
+    if touches.count >= Self.batch || misses >= Self.batch { return isPauseOver || !wasRefused }
+    return isDue && isPauseOver
   }
 
   /// Removes and returns the uses to write.

@@ -225,7 +225,7 @@ package protocol ImageWriting: Sendable {
   ///
   /// - Parameter metadata: The description of the whole image.
   /// - Throws: ``CacheError`` if it cannot be written. An earlier partial download then remains.
-  func setAside(_ metadata: ImageMetadata) throws(CacheError)
+  func keepPartial(_ metadata: ImageMetadata) throws(CacheError)
 
   /// Discards the written bytes. Does nothing after a commit.
   func discard()

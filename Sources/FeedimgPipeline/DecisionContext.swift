@@ -7,7 +7,7 @@ package import FeedimgPolicy
 package struct DecisionContext {
   package let reader: SituationReader
   package let policy: CompiledPolicy
-  private var grounds: [Outline: DecisionReasons] = [:]
+  private var reasons: [ReasonsKey: DecisionReasons] = [:]
 
   init(_ reader: SituationReader, _ policy: CompiledPolicy) {
     self.reader = reader
@@ -25,7 +25,7 @@ package struct DecisionContext {
   package var asksCache: Bool { reader.asksCache }
 
   /// The properties, other than the size, by which the decisions and reasons of two items differ.
-  package struct Outline: Hashable {
+  package struct ReasonsKey: Hashable {
     var isLocal: Bool
     var original: Presence
     var thumbnail: Presence
@@ -101,25 +101,25 @@ package struct DecisionContext {
     isLocal: Bool = false
   ) -> Resolution {
     let decision = policy.decide(situation)
-    let grounds = grounds(of: decision, in: situation, values, isLocal: isLocal)
+    let reasons = reasons(of: decision, in: situation, values, isLocal: isLocal)
     return Resolution(
       item: item,
       situation: situation,
       decision: decision,
       policy: policy.name,
-      place: grounds.place,
-      why: grounds.why,
-      facts: grounds.facts
+      place: reasons.place,
+      why: reasons.why,
+      facts: reasons.facts
     )
   }
 
-  package func outline(
+  package func reasonsKey(
     of decision: Decision,
     in situation: Situation,
     _ values: [String: String] = [:],
     isLocal: Bool
-  ) -> Outline {
-    Outline(
+  ) -> ReasonsKey {
+    ReasonsKey(
       isLocal: isLocal,
       original: situation.original,
       thumbnail: situation.thumbnail,
@@ -130,14 +130,14 @@ package struct DecisionContext {
     )
   }
 
-  private mutating func grounds(
+  private mutating func reasons(
     of decision: Decision,
     in situation: Situation,
     _ values: [String: String],
     isLocal: Bool
   ) -> DecisionReasons {
-    let outline = outline(of: decision, in: situation, values, isLocal: isLocal)
-    guard var known = grounds[outline] else {
+    let reasonsKey = reasonsKey(of: decision, in: situation, values, isLocal: isLocal)
+    guard var known = reasons[reasonsKey] else {
       let facts = reader.facts(in: situation, values, isLocal: isLocal)
       let new = DecisionReasons(
         place: policy.place(ofRule: decision.rule),
@@ -146,7 +146,7 @@ package struct DecisionContext {
         sizeIndex: facts.firstIndex { $0.name == Fact.size.name }
       )
       // An application may give its facts a new value for each item, so the number of entries is limited.
-      if grounds.count < Self.maximumCount { grounds[outline] = new }
+      if reasons.count < Self.maximumCount { reasons[reasonsKey] = new }
       return new
     }
     if situation.size != nil {

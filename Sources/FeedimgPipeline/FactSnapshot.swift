@@ -24,7 +24,7 @@ package struct FactSnapshot: Sendable, Hashable {
   /// Whether services were asked about the cost of data.
   var needsCost = true
   var settings: UserSettings
-  var budget = BudgetReading.unasked
+  var budget = BudgetReading.notRead
   var bandwidth: BandwidthReading?
   /// The battery; nil if the policy does not depend on it.
   var battery: BatteryReading?
@@ -108,8 +108,8 @@ package struct KnownFacts {
       sources[.metered] =
         asks || network.kind == .offline
         ? network.meteredReason
-        : "\(network.meteredReason); services were not asked, as no rule depends on it"
-      sources[.roaming] = asks ? network.sourceOfRoaming : "not asked, as no rule depends on it"
+        : "\(network.meteredReason); NetworkManager was not asked, because no rule depends on it"
+      sources[.roaming] = asks ? network.sourceOfRoaming : "not read, because no rule depends on it"
     }
     situation.savesData = snapshot.settings.savesData
     sources[.dataSaver] = Fact.dataSaver.defaultSource

@@ -58,7 +58,7 @@ extension FetchedImage {
   }
 
   /// Returns a copy with another note.
-  func noting(_ note: String) -> FetchedImage {
+  func adding(note: String) -> FetchedImage {
     var image = self
     image.notes.append(note)
     return image
@@ -83,8 +83,8 @@ extension FetchedImage {
 extension ImageFreshness {
   package init(_ freshness: Freshness) {
     self.init(
-      isFresh: freshness.standing == .fresh,
-      state: freshness.standing.rawValue,
+      isFresh: freshness.state == .fresh,
+      state: freshness.state.rawValue,
       rule: freshness.reason,
       age: freshness.age,
       left: freshness.left

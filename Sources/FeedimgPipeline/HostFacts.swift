@@ -6,19 +6,19 @@ package final class HostFacts: Sendable {
   let declared: [HostFact]
 
   private struct UndeclaredFacts {
-    var told: Set<String> = []
-    var untold: [String] = []
+    var reported: Set<String> = []
+    var unreported: [String] = []
   }
 
   /// Guards the warnings, each of which is reported once.
-  private let strays = Mutex(UndeclaredFacts())
+  private let undeclared = Mutex(UndeclaredFacts())
 
   package init(_ declared: [HostFact]) { self.declared = declared }
 
   /// Returns the given values that are declared; the others cause a warning.
-  func declared(in said: [String: String]) -> [String: String] {
-    guard !said.isEmpty else { return said }
-    return said.filter { name, value in
+  func declared(in given: [String: String]) -> [String: String] {
+    guard !given.isEmpty else { return given }
+    return given.filter { name, value in
       let fact = declared.first { $0.name == name }
       if fact?.values.contains(value) ?? false { return true }
       stray(name, value, isKnown: fact != nil)
@@ -27,9 +27,9 @@ package final class HostFacts: Sendable {
   }
 
   func takeWarnings() -> [String] {
-    strays.withLock { strays in
-      defer { strays.untold = [] }
-      return strays.untold
+    undeclared.withLock { undeclared in
+      defer { undeclared.unreported = [] }
+      return undeclared.unreported
     }
   }
 
@@ -38,10 +38,10 @@ package final class HostFacts: Sendable {
     let warning =
       isKnown
       ? "the fact `\(name)` has no value `\(value)`"
-      : "the application sets the fact `\(name)`, which it has not declared"
-    strays.withLock { strays in
-      guard strays.told.count < 100, strays.told.insert(warning).inserted else { return }
-      strays.untold.append(warning)
+      : "the fact `\(name)` is not declared; declare it in `hostFacts`"
+    undeclared.withLock { undeclared in
+      guard undeclared.reported.count < 100, undeclared.reported.insert(warning).inserted else { return }
+      undeclared.unreported.append(warning)
     }
   }
 }

@@ -10,7 +10,7 @@ extension ImageLoader {
     guard let image = memory[key] else { return await stored(variant) }
     // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
     uses.note(key)
-    LoadEventReporter.tell(.found(.memory))
+    LoadEventReporter.report(.found(.memory))
     var fetched = FetchedImage(image, from: .memory)
     if image.path == nil { fetched.storing = stores[key] }
     return fetched
@@ -30,7 +30,7 @@ extension ImageLoader {
     } onCancel: {
       wanted.value = false
     }
-    LoadEventReporter.tell(image == nil ? .missed : .found(.disk))
+    LoadEventReporter.report(image == nil ? .missed : .found(.disk))
     return image.map { FetchedImage($0, from: .disk) }
   }
 }

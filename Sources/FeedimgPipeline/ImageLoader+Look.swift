@@ -62,7 +62,7 @@ extension ImageLoader {
   func currentNetwork() -> NetworkState {
     let state = network.currentState()
     meter?.note(state)
-    facts.saw(state)
+    facts.observed(state)
     return state
   }
 }

@@ -30,7 +30,7 @@ package final class OverrideLoaders: Sendable {
     policy name: String?
   ) throws(ConfigurationError) -> ImageLoader {
     guard !facts.isEmpty || name != nil else { return base }
-    let given = try CheckedOverride.check(facts, among: base.policy.shelf.facts)
+    let given = try CheckedOverride.check(facts, among: base.policy.catalog.facts)
     var replaced = Set(given.map(\.fact))
     // The cost of one network does not apply to another.
     if replaced.contains(.network) { replaced.insert(.metered) }
@@ -42,9 +42,9 @@ package final class OverrideLoaders: Sendable {
 
   private func policy(named name: String) throws(ConfigurationError) -> PolicyInForce {
     if let known = policies.withLock({ $0[name] }) { return known }
-    let shelf = base.policy.shelf
-    try shelf.checkName(name)
-    let policy = try PolicyInForce(.named(name), on: shelf)
+    let catalog = base.policy.catalog
+    try catalog.checkName(name)
+    let policy = try PolicyInForce(.named(name), on: catalog)
     policies.withLock { policies in
       if policies.count < Self.maximumCount { policies[name] = policy }
     }

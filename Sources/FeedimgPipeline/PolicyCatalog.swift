@@ -79,7 +79,7 @@ package struct PolicyCatalog: Sendable {
   private func unknown(_ name: String) -> PolicyFault {
     let near = Spelling.nearest(to: name, among: names()).map { "; did you mean `\($0)`?" }
     let text =
-      "there is neither a policy nor a file `\(name)`" + (near ?? "; `feedimg policy list` names all")
+      "there is neither a policy nor a file `\(name)`" + (near ?? "; run `feedimg policy list` for all names")
     return PolicyFault([text], isUnreadable: true)
   }
 
@@ -183,7 +183,7 @@ package struct PolicySelection: Sendable {
     if choice.chosen == nil, let old {
       choice.chosen = old
       choice.isEarlier = true
-      let gone = PolicyFault(["\(old.source.fileName): is gone"], isUnreadable: true)
+      let gone = PolicyFault(["\(old.source.fileName): was removed"], isUnreadable: true)
       choice.refusals.append(Refusal(source: old.source, fault: gone))
     }
     return choice
@@ -258,7 +258,7 @@ package struct PolicySource: Sendable, Hashable {
     do throws(PolicyErrors) {
       return try parse(text, facts: facts)
     } catch {
-      throw PolicyFault(error.errors.map(\.description), isUnreadable: !isLegible(text))
+      throw PolicyFault(error.errors.map(\.description), isUnreadable: !isReadable(text))
     }
   }
 
@@ -271,7 +271,7 @@ package struct PolicySource: Sendable, Hashable {
   }
 
   /// Returns whether a text of this source can be read at all, even with errors.
-  package func isLegible(_ text: [UInt8]) -> Bool { PolicyTable.isLegible(fileName: fileName, text: text) }
+  package func isReadable(_ text: [UInt8]) -> Bool { PolicyTable.isReadable(fileName: fileName, text: text) }
 
   /// Reads and checks the policy in a text of this source; a built-in policy needs no check.
   ///

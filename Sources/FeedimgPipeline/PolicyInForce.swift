@@ -29,7 +29,7 @@ package final class PolicyInForce: Sendable {
   }
 
   /// The policies of this machine, the one in force included.
-  let shelf: PolicyCatalog
+  let catalog: PolicyCatalog
   private let selection: PolicySelection
   private let clock: @Sendable () -> Double
   /// Guards the state; files are read and tables checked outside the lock.
@@ -39,15 +39,15 @@ package final class PolicyInForce: Sendable {
   ///
   /// - Parameters:
   ///   - selection: The sources of the policy.
-  ///   - shelf: The policies of this machine.
+  ///   - catalog: The policies of this machine.
   ///   - clock: Seconds since 1970.
   /// - Throws: ``PolicyFault`` if no source holds a valid policy.
   init(
     _ selection: PolicySelection,
-    on shelf: PolicyCatalog,
+    on catalog: PolicyCatalog,
     clock: @escaping @Sendable () -> Double
   ) throws(PolicyFault) {
-    self.shelf = shelf
+    self.catalog = catalog
     self.selection = selection
     self.clock = clock
     let stamps = selection.stamps()
@@ -71,14 +71,14 @@ package final class PolicyInForce: Sendable {
   ///
   /// - Parameters:
   ///   - policy: The chosen policy.
-  ///   - shelf: The policies of this machine.
+  ///   - catalog: The policies of this machine.
   /// - Throws: ``ConfigurationError`` if the policy is missing or invalid.
   package convenience init(
     _ policy: ImageLoader.Configuration.Policy,
-    on shelf: PolicyCatalog
+    on catalog: PolicyCatalog
   ) throws(ConfigurationError) {
     do throws(PolicyFault) {
-      try self.init(try shelf.selection(of: policy), on: shelf, clock: SystemClock.seconds)
+      try self.init(try catalog.selection(of: policy), on: catalog, clock: SystemClock.seconds)
     } catch {
       throw ConfigurationError(error.messages)
     }

@@ -17,7 +17,7 @@ package struct RequestIdentity: Sendable {
   }
 
   /// Returns the identity for requests in a situation.
-  func asking(in situation: Situation) -> RequestIdentity {
+  func adapted(to situation: Situation) -> RequestIdentity {
     var identity = self
     identity.savesData = situation.metered == .yes || situation.savesData
     return identity
@@ -42,11 +42,11 @@ package struct RequestIdentity: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key of the URL.
-  ///   - question: The additional fields of this request.
+  ///   - fields: The additional fields of this request.
   /// - Returns: The key of the URL alone, if the request has no special fields.
-  func shared(_ key: String, asking question: HTTPFields = HTTPFields()) -> String {
-    guard savesData || !question.fields.isEmpty else { return key }
-    return "\(key) \(ResponseKey.identity(HTTPFields(sent.fields + question.fields)))"
+  func shared(_ key: String, adding fields: HTTPFields = HTTPFields()) -> String {
+    guard savesData || !fields.fields.isEmpty else { return key }
+    return "\(key) \(ResponseKey.identity(HTTPFields(sent.fields + fields.fields)))"
   }
 
   private static let saveData = HTTPFields.Field(name: "Save-Data", value: "on")

@@ -163,7 +163,7 @@ extension PolicyTable {
   ///   - fileName: JSON if it ends in `.json`, otherwise Markdown.
   ///   - text: The file's bytes.
   /// - Returns: False for an empty file and for one that is not UTF-8.
-  package static func isLegible(fileName: String, text: [UInt8]) -> Bool {
+  package static func isReadable(fileName: String, text: [UInt8]) -> Bool {
     if fileName.hasSuffix(".json") { return (try? JSONReader.value(in: text)) != nil }
     return (try? MarkdownTable.tables(in: text, file: fileName))?.isEmpty == false
   }

@@ -18,13 +18,13 @@ enum Main {
     do {
       try await serve(until: signals)
     } catch let error as ServiceError {
-      complain(error.message)
+      printError(error.message)
       exit(error.isUsage ? 2 : 1)
     } catch let error as ConfigurationError {
-      for message in error.messages { complain(message) }
+      for message in error.messages { printError(message) }
       exit(error.isSystemFailure ? 1 : 2)
     } catch {
-      complain("\(error)")
+      printError("\(error)")
       exit(1)
     }
   }
@@ -32,20 +32,20 @@ enum Main {
   private static func serve(until signals: AsyncStream<Int32>) async throws {
     let configuration = try ServiceConfiguration(arguments: ProcessEnvironment.arguments())
     let service = try Service(configuration)
-    for warning in service.warnings { complain(warning) }
+    for warning in service.warnings { printError(warning) }
     try await service.start()
-    for address in service.addresses { complain("serving on \(address)") }
+    for address in service.addresses { printError("serving on \(address)") }
     if configuration.needsToken, service.addresses.contains(where: { $0.hasPrefix("http") }) {
-      complain("clients bring the token in \(service.tokenFile)")
+      printError("clients need the token in \(service.tokenFile)")
     }
     // The address contains the token, which belongs on a terminal and not in a journal.
-    if isatty(STDERR_FILENO) == 1, let page = service.page { complain("to look at: \(page)") }
+    if isatty(STDERR_FILENO) == 1, let page = service.page { printError("page: \(page)") }
     service.reportReady()
     var isStopping = false
     for await signal in signals {
       if signal == SIGHUP {
         service.reload()
-        for warning in service.warnings { complain(warning) }
+        for warning in service.warnings { printError(warning) }
         continue
       }
       guard !isStopping else {
@@ -56,16 +56,16 @@ enum Main {
       }
       isStopping = true
       Task {
-        await service.stop(within: patience)
+        await service.stop(within: gracePeriod)
         exit(0)
       }
     }
   }
 
   /// Less than the time after which service managers kill the process.
-  private static let patience = Duration.seconds(20)
+  private static let gracePeriod = Duration.seconds(20)
 
-  private static func complain(_ message: String) {
+  private static func printError(_ message: String) {
     // A control character could end the line or change the terminal.
     let text = message.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : String($0) }.joined()
     let bytes = Array("feedimg: \(text)\n".utf8)

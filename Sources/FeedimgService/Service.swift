@@ -128,8 +128,8 @@ public final class Service: Sendable {
 
   /// Accepts no more clients, finishes the responses under way, and stops.
   ///
-  /// - Parameter patience: The time after which open connections are closed.
-  public func stop(within patience: Duration) async {
+  /// - Parameter gracePeriod: The time after which open connections are closed.
+  public func stop(within gracePeriod: Duration) async {
     manager.isStopping()
     for listener in state.withLock({ $0.listeners }) { try? await listener.close() }
     // Released outside the lock, as that removes the socket.
@@ -141,12 +141,12 @@ public final class Service: Sendable {
     hub.end()
     register.drain()
     let deadline = Task { [register] in
-      try await Task.sleep(for: patience)
+      try await Task.sleep(for: gracePeriod)
       register.closeAll()
     }
     await register.empty()
     // Revalidations under way may complete.
-    _ = await loader.finishRevalidations(within: min(patience, .seconds(2)))
+    _ = await loader.finishRevalidations(within: min(gracePeriod, .seconds(2)))
     deadline.cancel()
     state.withLock { $0.heartbeat }?.cancel()
     try? await group.shutdownGracefully()

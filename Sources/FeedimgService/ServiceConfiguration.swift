@@ -71,7 +71,7 @@ public struct ServiceConfiguration: Sendable {
       loader.overrides.append(
         SituationOverride(fact: String(sides[0]), value: String(sides[1]), source: name)
       )
-    default: throw ServiceError("there is no option `\(name)`", isUsage: true)
+    default: throw ServiceError("unknown option `\(name)`", isUsage: true)
     }
   }
 }

@@ -7,7 +7,7 @@ import FeedimgJSON
 /// Users format the file by hand, and other versions store members that this version does not know.
 struct SettingsDocument {
   /// The reason why a text is not a settings file.
-  enum Flaw: Error, Hashable, CustomStringConvertible {
+  enum SyntaxError: Error, Hashable, CustomStringConvertible {
     case notJSON(JSONError)
     case notAnObject(kind: String)
 
@@ -32,7 +32,7 @@ struct SettingsDocument {
   /// Parses a text.
   ///
   /// White space alone counts as an object without members.
-  init(_ text: [UInt8]) throws(Flaw) {
+  init(_ text: [UInt8]) throws(SyntaxError) {
     let isBlank = text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
     bytes = isBlank ? Array("{}\n".utf8) : text
     members = try Self.members(of: bytes)
@@ -119,7 +119,7 @@ struct SettingsDocument {
     (bytes, self.members) = (edited, members)
   }
 
-  private static func members(of bytes: [UInt8]) throws(Flaw) -> [JSONMember] {
+  private static func members(of bytes: [UInt8]) throws(SyntaxError) -> [JSONMember] {
     let kind: String
     do throws(JSONError) {
       if let members = try JSONReader.members(in: bytes) { return members }

@@ -93,10 +93,10 @@ package struct SettingsFile: Sendable {
     from content: [UInt8]?
   ) throws(FileFault) -> (document: SettingsDocument, warning: SettingsWarning?) {
     guard let content else { return (SettingsDocument(), nil) }
-    do throws(SettingsDocument.Flaw) {
+    do throws(SettingsDocument.SyntaxError) {
       return (try SettingsDocument(content), nil)
     } catch {
-      let kept = try keepAside(content)
+      let kept = try keepCopy(content)
       return (
         SettingsDocument(), SettingsWarning(message: "\(path)\(error); the old content is kept in `\(kept)`")
       )
@@ -106,7 +106,7 @@ package struct SettingsFile: Sendable {
   /// Copies the content beside the file with the first free number, unless an equal copy exists.
   ///
   /// - Returns: The path of the copy.
-  private func keepAside(_ content: [UInt8]) throws(FileFault) -> String {
+  private func keepCopy(_ content: [UInt8]) throws(FileFault) -> String {
     var number = 1
     while true {
       let copy = "\(path).corrupt-\(number)"
@@ -124,11 +124,11 @@ package struct SettingsFile: Sendable {
   }
 
   private func snapshot(of bytes: [UInt8]) -> SettingsSnapshot {
-    do throws(SettingsDocument.Flaw) {
+    do throws(SettingsDocument.SyntaxError) {
       return SettingsSnapshot(try SettingsDocument(bytes), path: path)
     } catch {
       // Make the copy before the user repairs or replaces the file. This call never changes the file itself.
-      let kept = (try? keepAside(bytes)).map { ", the old content is kept in `\($0)`" } ?? ""
+      let kept = (try? keepCopy(bytes)).map { ", the old content is kept in `\($0)`" } ?? ""
       return SettingsSnapshot(warning: "\(path)\(error); feedimg uses the defaults\(kept)")
     }
   }

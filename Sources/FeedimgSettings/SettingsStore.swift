@@ -61,12 +61,12 @@ package final class SettingsStore: SettingsReading {
       of: UserSettings.self,
       bufferingPolicy: .bufferingNewest(1)
     )
-    let told = Mutex<UserSettings?>(nil)
+    let reported = Mutex<UserSettings?>(nil)
     let watcher = FileWatcher([file.path]) { [file] in
       let settings = file.read().settings
-      let isNew = told.withLock { told in
-        defer { told = settings }
-        return told != settings
+      let isNew = reported.withLock { reported in
+        defer { reported = settings }
+        return reported != settings
       }
       if isNew { continuation.yield(settings) }
     }
@@ -170,7 +170,7 @@ struct LatestSnapshot: Sendable {
   private var number = 0
   private var lastNumber = 0
   private var neededNumber = 1
-  private var told: Set<SettingsWarning> = []
+  private var reported: Set<SettingsWarning> = []
 
   /// Whether the file has not changed since the reading started.
   var isCurrent: Bool { number >= neededNumber }
@@ -199,7 +199,7 @@ struct LatestSnapshot: Sendable {
   /// A warning that disappeared and returned is new.
   mutating func takeWarnings() -> [SettingsWarning] {
     let warnings = snapshot?.warnings ?? []
-    defer { told = Set(warnings) }
-    return warnings.filter { !told.contains($0) }
+    defer { reported = Set(warnings) }
+    return warnings.filter { !reported.contains($0) }
   }
 }

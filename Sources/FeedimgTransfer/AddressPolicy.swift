@@ -24,7 +24,7 @@ package struct AddressPolicy: Sendable {
   /// The error for a URL whose host is a forbidden address or `localhost`; nil for others.
   ///
   /// It resolves no name: other host names are checked when a transfer connects.
-  package func objection(to url: ImageURL) -> LoadError? {
+  package func rejection(of url: ImageURL) -> LoadError? {
     guard !isUnlimited else { return nil }
     if let address = Self.address(url.host) {
       return allows(address) ? nil : Self.error(host: url.host, address, url)

@@ -26,19 +26,19 @@ struct TextLedgers: Sendable {
 
   /// Renames all ledgers, after which no process appends to them.
   ///
-  /// - Parameter patience: How long to wait for other processes, in milliseconds.
+  /// - Parameter busyTimeout: How long to wait for other processes, in milliseconds.
   /// - Returns: The names of all renamed ledgers, also of those that an earlier process has renamed.
   /// - Throws: ``UsageFault`` for a ledger that cannot be read, which keeps its name.
-  func claim(within patience: Int32) throws(UsageFault) -> [String] {
-    for name in try names() where Self.isLedger(name) { try claim(name, within: patience) }
+  func claim(within busyTimeout: Int32) throws(UsageFault) -> [String] {
+    for name in try names() where Self.isLedger(name) { try claim(name, within: busyTimeout) }
     return try names().filter(Self.isRenamed)
   }
 
-  private func claim(_ name: String, within patience: Int32) throws(UsageFault) {
+  private func claim(_ name: String, within busyTimeout: Int32) throws(UsageFault) {
     let path = "\(folder)/\(name)"
     let file: LockedFile
     do throws(UsageFault) {
-      file = try LockedFile(path, within: patience)
+      file = try LockedFile(path, within: busyTimeout)
     } catch {
       // Another process was faster.
       guard error.isMissing else { throw error }
@@ -178,15 +178,15 @@ struct LockedFile: ~Copyable {
   ///
   /// - Parameters:
   ///   - path: The file or folder.
-  ///   - patience: How long to wait for the lock, in milliseconds; a stopped process may hold it.
+  ///   - busyTimeout: How long to wait for the lock, in milliseconds; a stopped process may hold it.
   ///   - type: `S_IFREG` or `S_IFDIR`.
   /// - Throws: ``UsageFault``, busy if another process keeps the lock.
-  init(_ path: String, within patience: Int32, type: mode_t = S_IFREG) throws(UsageFault) {
+  init(_ path: String, within busyTimeout: Int32, type: mode_t = S_IFREG) throws(UsageFault) {
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard opened >= 0 else { throw UsageFault("read", path) }
     do throws(UsageFault) {
       try Self.check(opened, path, type)
-      try Self.lock(opened, path, within: patience)
+      try Self.lock(opened, path, within: busyTimeout)
     } catch {
       close(opened)
       throw error
@@ -203,10 +203,13 @@ struct LockedFile: ~Copyable {
     }
   }
 
-  private static func lock(_ descriptor: Int32, _ path: String, within patience: Int32) throws(UsageFault) {
+  private static func lock(_ descriptor: Int32, _ path: String, within busyTimeout: Int32) throws(UsageFault)
+  {
     for attempt in 0... {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-      guard errno == EWOULDBLOCK || errno == EINTR, attempt < patience else { throw UsageFault("lock", path) }
+      guard errno == EWOULDBLOCK || errno == EINTR, attempt < busyTimeout else {
+        throw UsageFault("lock", path)
+      }
       poll(nil, 0, 1)
     }
   }

@@ -18,14 +18,14 @@ final class UsageDatabase {
   ///
   /// - Parameters:
   ///   - path: In a folder that exists.
-  ///   - patience: How long to wait for other processes, in milliseconds.
+  ///   - busyTimeout: How long to wait for other processes, in milliseconds.
   /// - Throws: ``SQLiteError``, also for the schema of a later version.
-  init(path: String, patience: Int32) throws(SQLiteError) {
+  init(path: String, busyTimeout: Int32) throws(SQLiteError) {
     let isNew = access(path, F_OK) != 0
     connection = try SQLiteConnection(path: path, access: .create)
     // SQLite gives the files beside the database the mode of the database.
     if isNew { chmod(path, 0o600) }
-    connection.busyTimeout = patience
+    connection.busyTimeout = busyTimeout
     let version = try number("PRAGMA user_version")
     guard version <= Self.schema else { throw .newer(version, known: Self.schema) }
     if version == 0 { try make() }

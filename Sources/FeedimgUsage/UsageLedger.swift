@@ -14,8 +14,8 @@ package final class UsageLedger: UsageKeeping {
     /// The latest value of the database, for a time when it cannot be read.
     var latest: (days: ClosedRange<CalendarDay>, usage: [NetworkUsage])?
     var hasImported = false
-    var wasFaultTold = false
-    var wasGapTold = false
+    var isFaultReported = false
+    var isGapReported = false
     var warnings: [String] = []
   }
 
@@ -30,7 +30,7 @@ package final class UsageLedger: UsageKeeping {
 
   /// How long other processes are waited for, in milliseconds: during transfers, by readers and at the end of the
   /// program, and to clear.
-  private static let patience: (adding: Int32, reading: Int32, clearing: Int32) = (10, 250, 1000)
+  private static let busyTimeouts: (adding: Int32, reading: Int32, clearing: Int32) = (10, 250, 1000)
   private static let maximumIdleCount = 2
 
   private let folder: String
@@ -69,32 +69,32 @@ package final class UsageLedger: UsageKeeping {
       transfers: transfers
     )
     state.withLock { $0.unwritten.add(usage) }
-    write(within: Self.patience.adding)
+    write(within: Self.busyTimeouts.adding)
   }
 
   @discardableResult package func flush() -> Bool {
-    write(within: Self.patience.reading)
+    write(within: Self.busyTimeouts.reading)
     return state.withLock { $0.unwritten.isEmpty }
   }
 
-  private func write(within patience: Int32) {
+  private func write(within busyTimeout: Int32) {
     let usage = state.withLock { state in
       defer { state.unwritten = UsageSums() }
       return state.unwritten.usage()
     }
     guard !usage.isEmpty else { return }
     do throws(UsageFault) {
-      _ = try withDatabase("write", makes: true, within: patience) { database throws(SQLiteError) in
+      _ = try withDatabase("write", makes: true, within: busyTimeout) { database throws(SQLiteError) in
         try database.add(usage)
       }
       // A ledger that cannot be imported is reported by the next reader.
-      try? importTextLedgers(within: patience)
+      try? importTextLedgers(within: busyTimeout)
     } catch {
       state.withLock { state in
         state.unwritten.add(usage)
         // While another process writes, these counts wait for the next.
-        guard !error.isBusy, !state.wasFaultTold else { return }
-        state.wasFaultTold = true
+        guard !error.isBusy, !state.isFaultReported else { return }
+        state.isFaultReported = true
         state.warnings.append("usage is counted in memory alone: \(error)")
       }
     }
@@ -109,7 +109,7 @@ package final class UsageLedger: UsageKeeping {
     }
     // In this order, so that no other process imports a ledger after its counts are gone.
     try TextLedgers(folder: folder).removeAll()
-    _ = try withDatabase("clear", makes: false, within: Self.patience.clearing) {
+    _ = try withDatabase("clear", makes: false, within: Self.busyTimeouts.clearing) {
       database throws(SQLiteError) in try database.clear()
     }
     for ending in Self.endings {
@@ -134,8 +134,8 @@ package final class UsageLedger: UsageKeeping {
     } catch {
       let words = error.description
       state.withLock { state in
-        guard !state.wasGapTold else { return }
-        state.wasGapTold = true
+        guard !state.isGapReported else { return }
+        state.isGapReported = true
         state.warnings.append("the cellular-budget counts as spent: \(words)")
       }
       return words
@@ -147,8 +147,8 @@ package final class UsageLedger: UsageKeeping {
   /// - Throws: ``UsageFault`` where the database or the ledger of an earlier version cannot be read.
   package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
     var sums = state.withLock { $0.unwritten }
-    try importTextLedgers(within: Self.patience.reading)
-    let read = try withDatabase("read", makes: false, within: Self.patience.reading) {
+    try importTextLedgers(within: Self.busyTimeouts.reading)
+    let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
       database throws(SQLiteError) in (try database.usage(), try database.unreadableLineCount())
     }
     guard let ((usage, unreadableCount), lineCount) = read else { return (sums.usage(), 0) }
@@ -159,8 +159,8 @@ package final class UsageLedger: UsageKeeping {
   /// The counts on disk; the latest ones where they cannot be read any longer.
   private func written(on days: ClosedRange<CalendarDay>) throws(UsageFault) -> [NetworkUsage] {
     do throws(UsageFault) {
-      try importTextLedgers(within: Self.patience.reading)
-      let read = try withDatabase("read", makes: false, within: Self.patience.reading) {
+      try importTextLedgers(within: Self.busyTimeouts.reading)
+      let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
         database throws(SQLiteError) in try database.usage(on: days).usage
       }
       let usage = read ?? []
@@ -174,12 +174,12 @@ package final class UsageLedger: UsageKeeping {
   }
 
   /// Moves the counts of earlier versions into the database, at the first use of this ledger.
-  private func importTextLedgers(within patience: Int32) throws(UsageFault) {
+  private func importTextLedgers(within busyTimeout: Int32) throws(UsageFault) {
     guard !state.withLock({ $0.hasImported }) else { return }
     let ledgers = TextLedgers(folder: folder)
-    for name in try ledgers.claim(within: patience) {
+    for name in try ledgers.claim(within: busyTimeout) {
       guard let content = try ledgers.content(of: name) else { continue }
-      _ = try withDatabase("write", makes: true, within: patience) { database throws(SQLiteError) in
+      _ = try withDatabase("write", makes: true, within: busyTimeout) { database throws(SQLiteError) in
         try database.importLedger(name, content)
       }
       // The others stay, so that a person can look at their unreadable lines.
@@ -197,14 +197,14 @@ package final class UsageLedger: UsageKeeping {
   /// - Parameters:
   ///   - operation: The action for messages, such as `read`.
   ///   - makes: Whether to make a database where there is none.
-  ///   - patience: How long to wait for other processes, in milliseconds.
+  ///   - busyTimeout: How long to wait for other processes, in milliseconds.
   ///   - body: Runs at most twice.
   /// - Returns: Nil where there is no database.
   /// - Throws: ``UsageFault``.
   private func withDatabase<Value>(
     _ operation: String,
     makes: Bool,
-    within patience: Int32,
+    within busyTimeout: Int32,
     _ body: (UsageDatabase) throws(SQLiteError) -> Value
   ) throws(UsageFault) -> Value? {
     var isSecond = false
@@ -215,7 +215,7 @@ package final class UsageLedger: UsageKeeping {
         try Self.makeFolder(folder)
       }
       do throws(SQLiteError) {
-        let open = try borrow(file, patience)
+        let open = try borrow(file, busyTimeout)
         do throws(SQLiteError) {
           let value = try body(open.database)
           giveBack(open)
@@ -226,13 +226,13 @@ package final class UsageLedger: UsageKeeping {
         }
       } catch {
         guard error.isDamage, let file, !isSecond else { throw UsageFault(operation, path, error) }
-        try setAside(file)
+        try keepPartial(file)
         isSecond = true
       }
     }
   }
 
-  private func borrow(_ file: FileIdentity?, _ patience: Int32) throws(SQLiteError) -> OpenDatabase {
+  private func borrow(_ file: FileIdentity?, _ busyTimeout: Int32) throws(SQLiteError) -> OpenDatabase {
     let (idle, stale) = state.withLock { state in
       let stale = state.idle.filter { $0.file != file }
       state.idle.removeAll { $0.file != file }
@@ -241,10 +241,10 @@ package final class UsageLedger: UsageKeeping {
     // Closed here, outside the lock: their file has lost its name.
     _ = consume stale
     if let idle {
-      idle.database.connection.busyTimeout = patience
+      idle.database.connection.busyTimeout = busyTimeout
       return idle
     }
-    let database = try UsageDatabase(path: path, patience: patience)
+    let database = try UsageDatabase(path: path, busyTimeout: busyTimeout)
     return OpenDatabase(database: database, file: file ?? (try? FileIdentity(path)))
   }
 
@@ -260,8 +260,8 @@ package final class UsageLedger: UsageKeeping {
   private var damagedPath: String { "\(path).damaged" }
 
   /// Renames a damaged database, in place of an earlier one, unless another process has done so already.
-  private func setAside(_ damaged: FileIdentity) throws(UsageFault) {
-    let lock = try LockedFile(folder, within: Self.patience.clearing, type: S_IFDIR)
+  private func keepPartial(_ damaged: FileIdentity) throws(UsageFault) {
+    let lock = try LockedFile(folder, within: Self.busyTimeouts.clearing, type: S_IFDIR)
     guard lock.isNamed(folder), try FileIdentity(path) == damaged else { return }
     for ending in Self.endings {
       guard rename(path + ending, damagedPath + ending) == 0 || errno == ENOENT else {

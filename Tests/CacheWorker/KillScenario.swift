@@ -134,7 +134,7 @@ struct KillScenario {
       writer.announce(try metadata(key))
       Victim.mark = bytes.count / 2
       try bytes.dropFirst(bytes.count / 2).prefix(100).withUnsafeBytes { try writer.write($0) }
-      try writer.setAside(try metadata(key))
+      try writer.keepPartial(try metadata(key))
     }
   }
 

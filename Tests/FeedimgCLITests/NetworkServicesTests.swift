@@ -55,8 +55,9 @@ struct NetworkServicesTests {
     #expect(
       facts.map { $0.split(separator: " ").joined(separator: " ") } == [
         "metered yes NetworkManager reports it", "roaming no roaming is not reported",
-        "metered unknown the hardware behind the virtual link is unknown; services were not asked, as no rule depends on it",
-        "roaming no not asked, as no rule depends on it",
+        "metered unknown the hardware behind the virtual link is unknown; "
+          + "NetworkManager was not asked, because no rule depends on it",
+        "roaming no not read, because no rule depends on it",
       ]
     )
   }

@@ -13,7 +13,10 @@ import Testing
       in: folder
     )
     #expect(run.status == 2)
-    #expect(run.errors == "feedimg: `file` is there and is no socket; it is left alone\n")
+    #expect(
+      run.errors
+        == "feedimg: `file` exists and is not a socket; remove it, or choose another path with --socket\n"
+    )
   }
 
   @Test func `invalid options are refused before that`() throws {
@@ -34,6 +37,6 @@ import Testing
   @Test func `the folder of the socket must be known`() throws {
     let run = try CommandRun(["serve"], in: TestFolder())
     #expect(run.status == 2)
-    #expect(run.errors.hasPrefix("feedimg: $XDG_RUNTIME_DIR names no folder for the socket"))
+    #expect(run.errors.hasPrefix("feedimg: no folder for the socket: $XDG_RUNTIME_DIR is not set"))
   }
 }

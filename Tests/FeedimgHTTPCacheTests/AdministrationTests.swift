@@ -81,7 +81,7 @@ import Testing
     writer.announce(metadata)
     try DiskCache(folder, clock: clock).clear()
     late.announce(metadata)
-    try late.setAside(metadata)
+    try late.keepPartial(metadata)
     let error = #expect(throws: CacheError.self) { try writer.commit(metadata) }
     #expect(
       error?.message

@@ -105,7 +105,7 @@ import Testing
     deficit: Int,
     because: String
   ) {
-    #expect(DiskRoom(available: available, size: size).deficit == deficit, "\(because)")
+    #expect(FreeSpace(available: available, size: size).deficit == deficit, "\(because)")
   }
 }
 

@@ -37,7 +37,7 @@ func response(
     var request = ""
     /// The seconds since the response came.
     var after: Double
-    var standing: Freshness.Standing
+    var state: Freshness.State
     /// The beginning of the reason.
     var reason: String
 
@@ -45,17 +45,17 @@ func response(
       _ fields: String,
       request: String = "",
       after: Double,
-      _ standing: Freshness.Standing,
+      _ state: Freshness.State,
       _ reason: String
     ) {
       self.fields = fields
       self.request = request
       self.after = after
-      self.standing = standing
+      self.state = state
       self.reason = reason
     }
 
-    var testDescription: String { "\(fields) | \(request) | after \(Int(after)) s: \(standing.rawValue)" }
+    var testDescription: String { "\(fields) | \(request) | after \(Int(after)) s: \(state.rawValue)" }
   }
 
   static let lifetimes = [
@@ -65,9 +65,9 @@ func response(
     Row("Cache-Control: MAX-AGE=60", after: 59, .fresh, "max-age=60"),
     Row("Cache-Control: max-age=0", after: 0, .stale, "max-age=0"),
     Row("Cache-Control: max-age=99999999999999999999", after: 2e9, .fresh, "max-age=2147483648"),
-    Row("Cache-Control: max-age=soon", after: 0, .stale, "a freshness that makes no sense"),
-    Row("Cache-Control: max-age=-1", after: 0, .stale, "a freshness that makes no sense"),
-    Row("Cache-Control: max-age", after: 0, .stale, "a freshness that makes no sense"),
+    Row("Cache-Control: max-age=soon", after: 0, .stale, "invalid freshness information"),
+    Row("Cache-Control: max-age=-1", after: 0, .stale, "invalid freshness information"),
+    Row("Cache-Control: max-age", after: 0, .stale, "invalid freshness information"),
     Row("Cache-Control: max-age=60, max-age=5", after: 30, .fresh, "max-age=60"),
     Row("Cache-Control: s-maxage=60", after: 0, .stale, "no freshness"),
     Row("Cache-Control: private, max-age=60", after: 30, .fresh, "max-age=60"),
@@ -75,7 +75,7 @@ func response(
     Row("Expires: Sat, 01 Jan 2022 00:01:00 GMT", after: 60, .stale, "Expires, 60 s after Date"),
     Row("Expires: Saturday, 01-Jan-22 00:01:00 GMT", after: 59, .fresh, "Expires, 60 s after Date"),
     Row("Expires: Sat Jan  1 00:01:00 2022", after: 59, .fresh, "Expires, 60 s after Date"),
-    Row("Expires: 0", after: 0, .stale, "a freshness that makes no sense"),
+    Row("Expires: 0", after: 0, .stale, "invalid freshness information"),
     Row("Expires: Fri, 31 Dec 2021 00:00:00 GMT", after: 0, .stale, "Expires, 0 s after Date"),
     Row("Expires: Sat, 01 Jan 2022 00:01:00 GMT\nCache-Control: max-age=5", after: 10, .stale, "max-age=5"),
     Row(
@@ -104,19 +104,19 @@ func response(
       .stale,
       "a tenth of the age at Last-Modified, 0 s"
     ),
-    Row("Last-Modified: yesterday", after: 0, .unsaid, "nothing is said"),
-    Row("", after: 0, .unsaid, "nothing is said"),
-    Row("ETag: \"a\"", after: 1e9, .unsaid, "nothing is said"),
+    Row("Last-Modified: yesterday", after: 0, .unspecified, "no freshness information"),
+    Row("", after: 0, .unspecified, "no freshness information"),
+    Row("ETag: \"a\"", after: 1e9, .unspecified, "no freshness information"),
     Row("Cache-Control: public", after: 0, .stale, "no freshness"),
   ]
 
   static let directives = [
-    Row("Cache-Control: no-cache, max-age=60", after: 0, .mustAsk, "no-cache (RFC 9111 §5.2.2.4)"),
-    Row("Cache-Control: no-cache=\"Set-Cookie\", max-age=60", after: 0, .mustAsk, "no-cache"),
-    Row("Pragma: no-cache", after: 0, .mustAsk, "Pragma"),
+    Row("Cache-Control: no-cache, max-age=60", after: 0, .mustRevalidate, "no-cache (RFC 9111 §5.2.2.4)"),
+    Row("Cache-Control: no-cache=\"Set-Cookie\", max-age=60", after: 0, .mustRevalidate, "no-cache"),
+    Row("Pragma: no-cache", after: 0, .mustRevalidate, "Pragma"),
     Row("Pragma: no-cache\nCache-Control: max-age=60", after: 0, .fresh, "max-age=60"),
     Row("Cache-Control: must-revalidate, max-age=60", after: 59, .fresh, "max-age=60"),
-    Row("Cache-Control: must-revalidate, max-age=60", after: 60, .mustAsk, "must-revalidate"),
+    Row("Cache-Control: must-revalidate, max-age=60", after: 60, .mustRevalidate, "must-revalidate"),
     Row("Cache-Control: proxy-revalidate, max-age=60", after: 60, .stale, "max-age=60"),
     Row(
       "Cache-Control: max-age=60, stale-while-revalidate=30",
@@ -140,13 +140,19 @@ func response(
     Row(
       "Cache-Control: max-age=60, must-revalidate, stale-while-revalidate=30",
       after: 70,
-      .mustAsk,
+      .mustRevalidate,
       "must-revalidate"
     ),
   ]
 
   static let requests = [
-    Row("Cache-Control: max-age=60", request: "no-cache", after: 0, .mustAsk, "no-cache in the request"),
+    Row(
+      "Cache-Control: max-age=60",
+      request: "no-cache",
+      after: 0,
+      .mustRevalidate,
+      "no-cache in the request"
+    ),
     Row("Cache-Control: max-age=60", request: "max-age=10", after: 11, .stale, "max-age=10 in the request"),
     Row("Cache-Control: max-age=60", request: "max-age=10", after: 10, .fresh, "max-age=60"),
     Row(
@@ -160,7 +166,7 @@ func response(
       "Cache-Control: max-age=60, must-revalidate",
       request: "max-age=10",
       after: 61,
-      .mustAsk,
+      .mustRevalidate,
       "max-age=10 in"
     ),
     Row("Cache-Control: max-age=60", request: "max-age=10, max-stale=5", after: 62, .fresh, "max-stale=5"),
@@ -174,7 +180,7 @@ func response(
       "Cache-Control: max-age=60, must-revalidate",
       request: "max-stale",
       after: 61,
-      .mustAsk,
+      .mustRevalidate,
       "must-revalidate"
     ),
     Row(
@@ -192,7 +198,13 @@ func response(
       "immutable (RFC 8246"
     ),
     Row("Cache-Control: max-age=60, immutable", request: "max-age=0", after: 61, .stale, "max-age=0 in"),
-    Row("Cache-Control: max-age=60, immutable", request: "no-cache", after: 30, .mustAsk, "no-cache in"),
+    Row(
+      "Cache-Control: max-age=60, immutable",
+      request: "no-cache",
+      after: 30,
+      .mustRevalidate,
+      "no-cache in"
+    ),
   ]
 
   @Test(arguments: lifetimes + directives + requests)
@@ -202,16 +214,16 @@ func response(
       for: CacheControl(row.request),
       at: noon + row.after
     )
-    #expect(freshness.standing == row.standing, "\(freshness.reason)")
+    #expect(freshness.state == row.state, "\(freshness.reason)")
     #expect(freshness.reason.hasPrefix(row.reason), "\(freshness.reason)")
   }
 
   @Test(arguments: [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
   func `a heuristic lifetime applies to these statuses`(status: Int) throws {
     let changed = "Last-Modified: Fri, 31 Dec 2021 23:50:00 GMT"
-    #expect(Freshness(of: try response(changed, status: status), at: noon + 30).standing == .fresh)
-    #expect(Freshness(of: try response(changed, status: 302), at: noon + 30).standing == .unsaid)
-    #expect(Freshness(of: try response(changed, status: 500), at: noon + 30).standing == .unsaid)
+    #expect(Freshness(of: try response(changed, status: status), at: noon + 30).state == .fresh)
+    #expect(Freshness(of: try response(changed, status: 302), at: noon + 30).state == .unspecified)
+    #expect(Freshness(of: try response(changed, status: 500), at: noon + 30).state == .unspecified)
   }
 
   struct AgeRow: Sendable {

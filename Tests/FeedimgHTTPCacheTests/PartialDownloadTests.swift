@@ -15,7 +15,7 @@ import Testing
     cache = DiskCache(folder, clock: clock)
   }
 
-  private func setAside(_ key: String, _ bytes: [UInt8], in cache: DiskCache? = nil) throws {
+  private func keepPartial(_ key: String, _ bytes: [UInt8], in cache: DiskCache? = nil) throws {
     let writer = try (cache ?? self.cache).makeWriter()
     try bytes.withUnsafeBytes { try writer.write($0) }
     let metadata = ImageMetadata(
@@ -24,11 +24,11 @@ import Testing
       mediaType: "image/jpeg",
       response: try response("ETag: \"1\"", requestedAt: 5, respondedAt: 7)
     )
-    try writer.setAside(metadata)
+    try writer.keepPartial(metadata)
   }
 
   @Test func `a partial image is read back with its response, also by another process`() throws {
-    try setAside("a", picture(1))
+    try keepPartial("a", picture(1))
     #expect(folder.incoming == [])
     let other = DiskCache(folder, clock: clock)
     let beginning = try #require(other.partialDownload(of: "a"))
@@ -37,14 +37,14 @@ import Testing
     #expect(beginning.response.respondedAt == 7)
     #expect(other.partialDownload(of: "b") == nil)
     #expect(other.read("a") == nil, "a partial image is not an image")
-    try setAside("a", picture(2), in: other)
+    try keepPartial("a", picture(2), in: other)
     #expect(cache.partialDownload(of: "a")?.bytes == picture(2))
     cache.removePartialDownload(of: "a")
     #expect(other.partialDownload(of: "a") == nil)
   }
 
   @Test func `a flipped bit or a missing end makes a partial image invalid`() throws {
-    try setAside("a", picture(1, size: 60))
+    try keepPartial("a", picture(1, size: 60))
     let path = try #require(folder.files("partial").first.map { "\(folder.cache)/\($0)" })
     let whole = content(of: path)
     for index in whole.indices {
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `the file of one key does not serve another`() throws {
-    try setAside("a", picture(1))
+    try keepPartial("a", picture(1))
     let path = try #require(folder.files("partial").first)
     let name = Checksum.of("b").hexadecimal
     rename("\(folder.cache)/\(path)", "\(folder.cache)/partial/\(name)")
@@ -71,16 +71,16 @@ import Testing
     let limits = CacheLimits(originals: ByteCount(80_000), thumbnails: .mebibytes(1), unusedDays: 7)
     let cache = DiskCache(folder, limits: limits, clock: clock)
     for (index, key) in ["a", "b", "c"].enumerated() {
-      try setAside(key, picture(index, size: 4500), in: cache)
+      try keepPartial(key, picture(index, size: 4500), in: cache)
       let path = "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal)"
       // As if they had been written one after the other.
       var times = [timespec(), timespec()]
       for side in times.indices { times[side].tv_sec = time(nil) - 100 + index }
       utimensat(AT_FDCWD, path, times, 0)
     }
-    try setAside("d", picture(4, size: 4500), in: cache)
+    try keepPartial("d", picture(4, size: 4500), in: cache)
     #expect(["a", "b", "c", "d"].map { cache.partialDownload(of: $0) != nil } == [false, false, true, true])
-    try setAside("e", picture(5, size: 20_000), in: cache)
+    try keepPartial("e", picture(5, size: 20_000), in: cache)
     #expect(cache.partialDownload(of: "e") == nil, "larger than the limit for all")
     #expect(folder.incoming == [])
   }
@@ -88,7 +88,7 @@ import Testing
   @Test func `trimming to a size removes partial images before images, the oldest first`() throws {
     try cache.store("image", picture(3))
     for (index, key) in ["new", "old"].enumerated() {
-      try setAside(key, picture(index))
+      try keepPartial(key, picture(index))
       var times = [timespec(), timespec()]
       for side in times.indices { times[side].tv_sec = time(nil) - 10 * index }
       utimensat(AT_FDCWD, "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal)", times, 0)
@@ -105,21 +105,21 @@ import Testing
   }
 
   @Test func `a cache with only partial images is trimmed too`() throws {
-    try setAside("a", picture(1))
+    try keepPartial("a", picture(1))
     #expect(try cache.trim(to: ByteCount(0)).partialDownloads == 1)
     #expect(folder.files("partial") == [])
   }
 
   @Test func `an unresumed partial image is removed after a day, also when clocks jump`() throws {
-    try setAside("a", picture(1))
+    try keepPartial("a", picture(1))
     clock += 86_399
     #expect(cache.partialDownload(of: "a") != nil)
     clock += 2
     #expect(cache.partialDownload(of: "a") == nil)
-    try setAside("b", picture(1))
+    try keepPartial("b", picture(1))
     clock += -200_000
     #expect(cache.partialDownload(of: "b") == nil)
-    try setAside("c", picture(1))
+    try keepPartial("c", picture(1))
     var times = [timespec(), timespec()]
     for side in times.indices { times[side].tv_sec = time(nil) - 90_000 }
     utimensat(AT_FDCWD, "\(folder.cache)/partial/\(Checksum.of("c").hexadecimal)", times, 0)
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test func `clearing removes partial images and no foreign files`() throws {
-    try setAside("a", picture(1))
+    try keepPartial("a", picture(1))
     overwrite("\(folder.cache)/partial/mine", [1])
     try cache.clear()
     #expect(folder.files("partial") == ["partial/mine"])
@@ -139,7 +139,7 @@ import Testing
     try picture(1).withUnsafeBytes { try writer.write($0) }
     overwrite("\(folder.cache)/partial", [1])
     let metadata = ImageMetadata(key: "a", role: .original, mediaType: "", response: try response(""))
-    #expect(throws: CacheError.self) { try writer.setAside(metadata) }
+    #expect(throws: CacheError.self) { try writer.keepPartial(metadata) }
     #expect(folder.incoming == [])
   }
 }

@@ -105,7 +105,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
           """
         )
     )
-    #expect(Freshness(of: updated, at: 2030).standing == .fresh)
+    #expect(Freshness(of: updated, at: 2030).state == .fresh)
     #expect(updated.requestedAt == 2000)
   }
 
@@ -142,7 +142,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
       picture(1),
       fields: fields("ETag: \"1\"\nCache-Control: max-age=60\nConnection: close")
     )
-    #expect(Freshness(of: try #require(cache.response(for: "a")), at: clock.now + 59).standing == .fresh)
+    #expect(Freshness(of: try #require(cache.response(for: "a")), at: clock.now + 59).state == .fresh)
     #expect(cache.response(for: "a")?.head.fields["Connection"] == nil)
     clock += 100
     let news = fields("ETag: \"1\"\nCache-Control: max-age=300")
@@ -152,7 +152,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(cache.response(for: "a") == renewed)
     cache.close()
     let response = try #require(DiskCache(folder, clock: clock).response(for: "a"))
-    #expect(Freshness(of: response, at: clock.now + 299).standing == .fresh)
+    #expect(Freshness(of: response, at: clock.now + 299).state == .fresh)
     #expect(cache.bytes("a") == picture(1))
   }
 
@@ -168,23 +168,23 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
   }
 
   @Test(arguments: [
-    ("ETag: \"1\"\nCache-Control: max-age=90", 10 as Int?, Freshness.Standing.fresh, "the same tag"),
-    ("ETag: \"2\"\nCache-Control: max-age=90", 10, .mustAsk, "another tag"),
+    ("ETag: \"1\"\nCache-Control: max-age=90", 10 as Int?, Freshness.State.fresh, "the same tag"),
+    ("ETag: \"2\"\nCache-Control: max-age=90", 10, .mustRevalidate, "another tag"),
     ("Cache-Control: max-age=90", 10, .fresh, "it has no tag, and the same length"),
-    ("Cache-Control: max-age=90", 11, .mustAsk, "another length"),
+    ("Cache-Control: max-age=90", 11, .mustRevalidate, "another length"),
     ("Cache-Control: max-age=90", nil, .fresh, "it has neither"),
   ])
   func `a response to HEAD renews the same version and makes another one stale`(
     text: String,
     length: Int?,
-    standing: Freshness.Standing,
+    standing: Freshness.State,
     because: String
   ) throws {
     let stored = try response("ETag: \"1\"\nCache-Control: max-age=1")
     var head = try told(fields(text), at: 1_640_995_300)
     (head.head.status, head.head.contentLength) = (200, length)
     let updated = stored.updated(byHead: head, size: 10)
-    #expect(Freshness(of: updated, at: 1_640_995_310).standing == standing, "\(because)")
+    #expect(Freshness(of: updated, at: 1_640_995_310).state == standing, "\(because)")
     #expect(updated.head.fields["ETag"] == "\"1\"")
   }
 
@@ -204,11 +204,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     head.head.status = 200
     head.head.contentLength = 1000
     let renewed = try #require(try cache.refresh("a", asked: asked, news: head))
-    #expect(Freshness(of: renewed, at: clock.now + 80).standing == .fresh)
+    #expect(Freshness(of: renewed, at: clock.now + 80).state == .fresh)
     #expect(cache.response(for: "a") == renewed)
     head.head.contentLength = 999
     let outdated = try #require(try cache.refresh("a", asked: renewed, news: head))
-    #expect(Freshness(of: outdated, at: clock.now).standing == .mustAsk)
+    #expect(Freshness(of: outdated, at: clock.now).state == .mustRevalidate)
     #expect(cache.bytes("a") == picture(1))
   }
 

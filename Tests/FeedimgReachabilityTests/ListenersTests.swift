@@ -3,19 +3,19 @@ import Testing
 @testable import FeedimgReachability
 
 @Suite struct ListenersTests {
-  private static func listener() -> Listeners.Listener { Listeners.Listener(tell: { _ in }) }
+  private static func listener() -> Listeners.Listener { Listeners.Listener(report: { _ in }) }
 
   @Test func `a new listener is notified once of the current state`() {
     var listeners = Listeners()
     _ = listeners.join(Self.listener())
-    let told = [listeners.takeNewcomers().count, listeners.takeNewcomers().count]
+    let told = [listeners.takeNew().count, listeners.takeNew().count]
     #expect(told == [1, 0])
   }
 
   @Test func `a new listener that received a change needs no other notice`() {
     var listeners = Listeners()
     _ = listeners.join(Self.listener())
-    let told = [listeners.takeAll().count, listeners.takeNewcomers().count]
+    let told = [listeners.takeAll().count, listeners.takeNew().count]
     #expect(told == [1, 0])
   }
 
@@ -24,7 +24,7 @@ import Testing
     _ = listeners.join(Self.listener())
     let id = listeners.join(Self.listener()) ?? 0
     _ = listeners.leave(id)
-    let told = listeners.takeNewcomers().count
+    let told = listeners.takeNew().count
     #expect(told == 1)
   }
 

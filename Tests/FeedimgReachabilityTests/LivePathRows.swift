@@ -48,7 +48,7 @@ extension LivePathTests {
       reason: cable("right")
     ),
     Row(
-      name: "of two legs, the first has lost its carrier",
+      name: "of two nextHops, the first has lost its carrier",
       setup: "route add default nexthop via 192.0.2.1 nexthop via 198.51.100.1\nlink set left1 down",
       kind: .ethernet,
       via: ["right"],

@@ -9,7 +9,7 @@ import Testing
     var medium: LinkClass.Medium
     var isTether = false
     var isVirtual = false
-    var cost = WirelessCost.notTold
+    var cost = WirelessCost.notAnnounced
     var statements: [Metering.Statement] = []
     var isRoaming = false
     var metered: Metered

@@ -6,8 +6,8 @@ import Testing
 @Suite struct NetworkAdviceTests {
   private static func path(_ links: Link..., end: LinkClass.Medium, isTether: Bool = false) -> NetworkPath {
     NetworkPath(
-      route: Route(family: .v4, legs: [.init(index: 1)]),
-      leg: .init(index: 1),
+      route: Route(family: .v4, nextHops: [.init(index: 1)]),
+      nextHop: .init(index: 1),
       links: links,
       end: LinkClass(medium: end, isTether: isTether, reason: "")
     )

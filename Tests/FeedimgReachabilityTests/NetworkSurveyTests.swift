@@ -43,7 +43,7 @@ import Testing
     for (source, kind) in [
       (IPAddress.v6(0xfd00 << 48, 2), NetworkKind.offline), (.v6(0x2001 << 48, 2), .wifi),
     ] {
-      kernel.routes[question] = .route(Route(family: .v6, legs: [.init(index: 3)], source: source))
+      kernel.routes[question] = .route(Route(family: .v6, nextHops: [.init(index: 3)], source: source))
       #expect(try NetworkSurvey(kernel: kernel).state().kind == kind, "\(source)")
     }
   }
@@ -82,19 +82,19 @@ import Testing
     {
       let address = try #require(IPAddress(address))
       kernel.routes[RouteRequest(destination: address)] = .route(
-        Route(family: address.family, legs: [.init(index: index)])
+        Route(family: address.family, nextHops: [.init(index: index)])
       )
     }
     let state = try NetworkSurvey(kernel: kernel, peer: IPAddress(peer.address)).state()
     #expect(state.kind == peer.kind, "\(peer.because)")
   }
 
-  @Test func `if one of several live legs is metered, some of the data is metered`() throws {
+  @Test func `if one of several live nextHops is metered, some of the data is metered`() throws {
     var kernel = Machine.machine
     let question = RouteRequest(destination: AddressFamily.v4.probes[0])
     for (isDead, metered) in [(false, Metered.yes), (true, .no)] {
       kernel.routes[question] = .route(
-        Route(family: .v4, legs: [.init(index: 3), .init(index: 4, isDead: isDead)])
+        Route(family: .v4, nextHops: [.init(index: 3), .init(index: 4, isDead: isDead)])
       )
       let state = try NetworkSurvey(kernel: kernel).state()
       #expect((state.kind, state.metered) == (.wifi, metered))

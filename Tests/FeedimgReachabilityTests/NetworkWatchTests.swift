@@ -22,7 +22,7 @@ import Testing
   private static func sleeping() -> NetworkWatch {
     var watch = NetworkWatch(period: .seconds(60))
     Self.expect(&watch, at: at(0), .read)
-    watch.saw(wifi, at: at(0))
+    watch.observed(wifi, at: at(0))
     Self.expect(&watch, at: at(0), .publish(wifi))
     return watch
   }
@@ -35,7 +35,7 @@ import Testing
 
   @Test func `one event leads to a reading after a pause`() {
     var watch = Self.sleeping()
-    watch.heard(.some, at: Self.at(5))
+    watch.received(.some, at: Self.at(5))
     Self.expect(&watch, at: Self.at(5), .sleep(until: Self.at(25), orEvent: false))
     Self.expect(&watch, at: Self.at(25), .drain)
     watch.drained(.none, at: Self.at(25))
@@ -44,15 +44,15 @@ import Testing
 
   @Test func `a storm of events leads to a reading every tenth of a second`() {
     var watch = Self.sleeping()
-    watch.heard(.some, at: Self.at(0))
+    watch.received(.some, at: Self.at(0))
     var looks: [Int] = []
     for millisecond in 1...350 {
       switch watch.step(at: Self.at(millisecond)) {
       case .drain: watch.drained(.some, at: Self.at(millisecond))
       case .read:
         looks.append(millisecond)
-        watch.saw(Self.wifi, at: Self.at(millisecond))
-        watch.heard(.some, at: Self.at(millisecond))
+        watch.observed(Self.wifi, at: Self.at(millisecond))
+        watch.received(.some, at: Self.at(millisecond))
       default: break
       }
     }
@@ -61,7 +61,7 @@ import Testing
 
   @Test func `overruns lead to growing waits, then to a reading`() {
     var watch = Self.sleeping()
-    watch.heard(.some, at: Self.at(0))
+    watch.received(.some, at: Self.at(0))
     var now = Self.at(20)
     for rest in [100, 200, 400, 800, 1000, 1000] {
       Self.expect(&watch, at: now, .drain)
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `a pending change shortens the sleep`() {
     var watch = Self.sleeping()
-    watch.saw(.offline("no route"), at: Self.at(100))
+    watch.observed(.offline("no route"), at: Self.at(100))
     Self.expect(&watch, at: Self.at(100), .sleep(until: Self.at(1350), orEvent: true))
     Self.expect(&watch, at: Self.at(1350), .publish(.offline("no route")))
   }

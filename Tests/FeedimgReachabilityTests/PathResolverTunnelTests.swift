@@ -21,7 +21,7 @@ extension PathResolverTests {
   private static func over(_ carrier: Int32, to remote: IPAddress) -> FakeKernel {
     var kernel = machine(gre).routed(13)
     kernel.routes[RouteRequest(destination: remote)] = .route(
-      Route(family: .v4, legs: [.init(index: carrier)])
+      Route(family: .v4, nextHops: [.init(index: carrier)])
     )
     return kernel
   }

@@ -8,10 +8,10 @@ import Testing
     return route
   }
 
-  @Test func `a default route has a gateway, a metric and one leg`() throws {
+  @Test func `a default route has a gateway, a metric and one nextHop`() throws {
     let route = try #require(read(RouteRecordings.wifi))
-    #expect(route == Route(family: .v4, legs: [.init(index: 5, gateway: .v4(0x0a01_0001))], metric: 600))
-    #expect(route.text(route.leg, device: "wlan0") == "default via 10.1.0.1 dev wlan0")
+    #expect(route == Route(family: .v4, nextHops: [.init(index: 5, gateway: .v4(0x0a01_0001))], metric: 600))
+    #expect(route.text(route.nextHop, device: "wlan0") == "default via 10.1.0.1 dev wlan0")
   }
 
   @Test func `the route of a packet has its source address`() throws {
@@ -20,25 +20,30 @@ import Testing
 
   @Test func `a route over a tunnel has no gateway`() throws {
     let route = try #require(read(RouteRecordings.wireguard))
-    #expect(route.text(route.leg, device: "wg0") == "default dev wg0")
+    #expect(route.text(route.nextHop, device: "wg0") == "default dev wg0")
   }
 
-  @Test func `the first live leg counts`() throws {
-    let route = try #require(read(RouteRecordings.legs))
-    #expect(route.legs.map(\.index) == [5, 7])
-    #expect(route.leg == .init(index: 7, gateway: .v4(0x0a02_0001)))
+  @Test func `the first live nextHop counts`() throws {
+    let route = try #require(read(RouteRecordings.nextHops))
+    #expect(route.nextHops.map(\.index) == [5, 7])
+    #expect(route.nextHop == .init(index: 7, gateway: .v4(0x0a02_0001)))
   }
 
   @Test func `a gateway may be of the other family`() throws {
     let route = try #require(read(RouteRecordings.gatewayOfOtherFamily))
-    #expect(route.text(route.leg, device: "eth0") == "default via fe80::1 dev eth0")
+    #expect(route.text(route.nextHop, device: "eth0") == "default via fe80::1 dev eth0")
   }
 
   @Test func `a route for half of the internet is shown as such`() {
-    let route = Route(family: .v4, destination: .v4(0x8000_0000), prefixLength: 1, legs: [.init(index: 1)])
-    #expect(route.text(route.leg, device: "tun0") == "128.0.0.0/1 dev tun0")
-    let lower = Route(family: .v4, prefixLength: 1, legs: [.init(index: 1)])
-    #expect(lower.text(lower.leg, device: "tun0") == "0.0.0.0/1 dev tun0")
+    let route = Route(
+      family: .v4,
+      destination: .v4(0x8000_0000),
+      prefixLength: 1,
+      nextHops: [.init(index: 1)]
+    )
+    #expect(route.text(route.nextHop, device: "tun0") == "128.0.0.0/1 dev tun0")
+    let lower = Route(family: .v4, prefixLength: 1, nextHops: [.init(index: 1)])
+    #expect(lower.text(lower.nextHop, device: "tun0") == "0.0.0.0/1 dev tun0")
   }
 
   @Test(arguments: [

@@ -46,8 +46,8 @@ import Testing
   private static let android = WirelessCost.phone("the access point has the address of an Android phone")
 
   private static let beacons: [Beacon] = [
-    Beacon(name: "nothing", elements: Recording("0006 6e65746c6162"), cost: .notTold),
-    Beacon(name: "level unknown", elements: Recording("dd08 0050f211 00000000"), cost: .notTold),
+    Beacon(name: "nothing", elements: Recording("0006 6e65746c6162"), cost: .notAnnounced),
+    Beacon(name: "level unknown", elements: Recording("dd08 0050f211 00000000"), cost: .notAnnounced),
     Beacon(name: "level unrestricted", elements: Recording("dd08 0050f211 01000000"), cost: .free),
     Beacon(name: "level fixed", elements: Recording("dd08 0050f211 02000000"), cost: limited),
     Beacon(
@@ -56,9 +56,13 @@ import Testing
       cost: .metered("the access point reports that data costs by volume")
     ),
     Beacon(name: "over the limit", elements: Recording("dd08 0050f211 01000100"), cost: usedUp),
-    Beacon(name: "a level of another time", elements: Recording("dd08 0050f211 77000000"), cost: .notTold),
-    Beacon(name: "too short", elements: Recording("dd06 0050f211 0200"), cost: .notTold),
-    Beacon(name: "cut off", elements: Recording("dd08 0050f211 02"), cost: .notTold),
+    Beacon(
+      name: "a level of another time",
+      elements: Recording("dd08 0050f211 77000000"),
+      cost: .notAnnounced
+    ),
+    Beacon(name: "too short", elements: Recording("dd06 0050f211 0200"), cost: .notAnnounced),
+    Beacon(name: "cut off", elements: Recording("dd08 0050f211 02"), cost: .notAnnounced),
     Beacon(name: "shared by a device", elements: Recording("dd08 0050f212 2b000200"), cost: shared),
     Beacon(
       name: "free, and shared by a device",
@@ -70,7 +74,7 @@ import Testing
       elements: Recording("dd08 0050f212 2b000200 dd08 0050f211 02000000"),
       cost: limited
     ),
-    Beacon(name: "Apple's router", elements: Recording("dd04 0017f20a"), cost: .notTold),
+    Beacon(name: "Apple's router", elements: Recording("dd04 0017f20a"), cost: .notAnnounced),
     Beacon(
       name: "Apple's phone",
       elements: Recording("dd04 0017f20a"),

@@ -89,16 +89,16 @@ import Testing
 
   @Test(arguments: rows) func `over TCP host, origin and token must be right`(_ row: Row) {
     let fields = HTTPFields(row.fields.map { HTTPFields.Field(name: $0.key, value: $0.value) })
-    let objection = AccessRule.loopback(port: 8080, token: Self.token).objection(to: fields)
-    #expect(objection?.status == row.status)
-    let isAsked = objection?.fields.contains { $0.0 == "WWW-Authenticate" } ?? false
+    let rejection = AccessRule.loopback(port: 8080, token: Self.token).rejection(of: fields)
+    #expect(rejection?.status == row.status)
+    let isAsked = rejection?.fields.contains { $0.0 == "WWW-Authenticate" } ?? false
     #expect(isAsked == (row.status == 401))
   }
 
   @Test(arguments: rows) func `public routes need no token, but the right host and origin`(_ row: Row) {
     let fields = HTTPFields(row.fields.map { HTTPFields.Field(name: $0.key, value: $0.value) })
     let rule = AccessRule.loopback(port: 8080, token: Self.token)
-    #expect(rule.objection(to: fields, isPublic: true)?.status == (row.status == 401 ? nil : row.status))
+    #expect(rule.rejection(of: fields, isPublic: true)?.status == (row.status == 401 ? nil : row.status))
   }
 
   @Test(
@@ -115,12 +115,12 @@ import Testing
 
   @Test func `without a token host and origin are still checked`() {
     let rule = AccessRule.loopback(port: 80, token: nil)
-    #expect(rule.objection(to: HTTPFields([.init(name: "Host", value: "localhost")]))?.status == nil)
-    #expect(rule.objection(to: HTTPFields([.init(name: "Host", value: "evil.example")]))?.status == 403)
+    #expect(rule.rejection(of: HTTPFields([.init(name: "Host", value: "localhost")]))?.status == nil)
+    #expect(rule.rejection(of: HTTPFields([.init(name: "Host", value: "evil.example")]))?.status == 403)
   }
 
   @Test func `over the Unix socket only the user counts`() {
-    #expect(AccessRule.sameUser.objection(to: HTTPFields())?.status == nil)
-    #expect(AccessRule.otherUser(1001).objection(to: HTTPFields())?.status == 403)
+    #expect(AccessRule.sameUser.rejection(of: HTTPFields())?.status == nil)
+    #expect(AccessRule.otherUser(1001).rejection(of: HTTPFields())?.status == 403)
   }
 }

@@ -66,11 +66,14 @@ import Testing
     let long = String(repeating: "x", count: 120)
     let port = String(service.errors.split(separator: "\n")[0].split(separator: ":").last ?? "")
     let rows: [([String], Int32, String)] = [
-      (["--socket=\(root)/file"], 2, "`~/file` is there and is no socket; it is left alone"),
+      (
+        ["--socket=\(root)/file"], 2,
+        "`~/file` exists and is not a socket; remove it, or choose another path with --socket"
+      ),
       (["--socket=\(root)/no/s"], 1, "`~/no/s.lock`: cannot be opened: no such file or directory"),
       (
         ["--socket=\(root)/\(long)"], 2,
-        "`~/\(long)` is too long for a socket; --socket can name a shorter path"
+        "`~/\(long)` is too long for a socket; choose a shorter path with --socket"
       ),
       (["--port=\(port)"], 1, "cannot listen on port \(port) of 127.0.0.1: address already in use"),
       (["--port=70000"], 2, "--port takes a number from 0 to 65535, not `70000`"),
@@ -78,7 +81,7 @@ import Testing
       (["--network=lan"], 2, "lan"),
       (["--set=x"], 2, "--set x: expected a fact and its value, such as `always-original=yes`"),
       (["--nonsense"], 2, "`--nonsense` is not an option with a value"),
-      (["--nonsense=1"], 2, "there is no option `--nonsense`"),
+      (["--nonsense=1"], 2, "unknown option `--nonsense`"),
     ]
     for (arguments, status, words) in rows {
       let run = try refused(arguments, in: root)
@@ -93,14 +96,14 @@ import Testing
       try String(decoding: Data(contentsOf: URL(filePath: "\(root)/file")), as: UTF8.self) == "precious"
     )
     let homeless = try refused([], in: root, ["HOME": root])
-    #expect(homeless.status == 2 && homeless.errors.contains("$XDG_RUNTIME_DIR names no folder"))
+    #expect(homeless.status == 2 && homeless.errors.contains("$XDG_RUNTIME_DIR is not set"))
   }
 
   @Test func `over TCP the token in the file gives access, and the file is kept`() throws {
     let service = try ServiceRun(["--port=0"])
     let file = "\(service.root)/config/feedimg/service-token"
     let url = String(service.errors.split(separator: "\n")[0].dropFirst("feedimg: serving on ".count))
-    #expect(service.errors.contains("clients bring the token in \(file)\n"))
+    #expect(service.errors.contains("clients need the token in \(file)\n"))
     #expect(mode(of: file) == S_IFREG | 0o600)
     #expect(mode(of: service.socket) == nil, "a port replaces the socket")
     let token = try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self)
@@ -217,7 +220,7 @@ import Testing
     let wrapper = ["/usr/bin/python3", "-c", script, host]
     guard let shown else {
       let failure = #expect(throws: RunFailure.self) { try ServiceRun(wrapper: wrapper) }
-      #expect(failure?.message.contains("passes a socket on \(host) port ") == true)
+      #expect(failure?.message.contains("passed a socket on \(host) port ") == true)
       #expect(failure?.message.contains("only 127.0.0.1 and ::1 are served") == true)
       return
     }

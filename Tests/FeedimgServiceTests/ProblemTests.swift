@@ -10,6 +10,6 @@ import Testing
   func `a problem document says whether the server's circuit is open`(isLeftAlone: Bool, told: JSONValue?) {
     var error = LoadError(.status, message: "the server responded with 503", status: 503)
     error.hasOpenCircuit = isLeftAlone
-    #expect(error.problem.members["originLeftAlone"] == told)
+    #expect(error.problem.members["originCircuitOpen"] == told)
   }
 }

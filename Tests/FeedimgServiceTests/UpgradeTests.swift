@@ -69,7 +69,7 @@ import Testing
     register.begin(run, of: variant)
     for count in 1...100 {
       try? run.report(LoadProgress(received: ByteCount(count), total: ByteCount(100)))
-      register.tell()
+      register.notify()
     }
     #expect(work.withLock { $0.count } == 1, "there is one pending report at most")
     step()

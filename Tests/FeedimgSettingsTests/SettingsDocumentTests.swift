@@ -94,7 +94,7 @@ struct SettingsDocumentTests {
 
   @Test(arguments: flaws)
   func `an invalid file is reported with the place`(_ text: String, _ message: String) {
-    let flaw = #expect(throws: SettingsDocument.Flaw.self) { try document(text) }
+    let flaw = #expect(throws: SettingsDocument.SyntaxError.self) { try document(text) }
     #expect(flaw?.description == message)
   }
 }

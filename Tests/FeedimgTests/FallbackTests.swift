@@ -156,10 +156,10 @@ import Testing
     // Later subscribers hear of later changes. When the second decision comes, the first subscriber has
     // heard.
     let other = try TestLoader.item(server, original: "/b", thumbnail: "/t")
-    let witness = Task { try await test.loader.load(other) }
+    let reporter = Task { try await test.loader.load(other) }
     await server.reaches { $0.count(of: "/b") == 1 }
     test.network.become(.cellular)
-    #expect(try await witness.value.variant.role == .thumbnail)
+    #expect(try await reporter.value.variant.role == .thumbnail)
     gate.open()
     let image = try await load.value
     #expect(image.variant.role == .thumbnail && image.failure?.status == 404)

@@ -57,7 +57,7 @@ import Testing
     }
     #expect(
       loader.warnings.sorted() == [
-        "the application sets the fact `age`, which it has not declared",
+        "the fact `age` is not declared; declare it in `hostFacts`",
         "the fact `on screen` has no value `perhaps`",
       ]
     )

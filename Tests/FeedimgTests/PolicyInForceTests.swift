@@ -214,7 +214,7 @@ import Testing
     try folders.remove("system", "thrifty.md")
     #expect(loader.resolve(item).decision.image == .thumbnail)
     let path = folders.path("system", "thrifty.md")
-    #expect(loader.warnings == ["\(path): is gone; the earlier version stays in force"])
+    #expect(loader.warnings == ["\(path): was removed; the earlier version stays in force"])
     #expect(loader.policyInForce.isEarlier)
     try folders.write("user", "thrifty.md", PolicyFolders.table("placeholder"))
     #expect(loader.resolve(item).decision.image == .placeholder)
@@ -230,7 +230,7 @@ import Testing
 
   @Test(arguments: [
     ("defualt", "there is neither a policy nor a file `defualt`; did you mean `default`?"),
-    ("zebra", "there is neither a policy nor a file `zebra`; `feedimg policy list` names all"),
+    ("zebra", "there is neither a policy nor a file `zebra`; run `feedimg policy list` for all names"),
     ("gone.md", "gone.md: cannot be read: no such file or directory"),
     ("./default", "./default: cannot be read: no such file or directory"),
     ("/", "/: cannot be read: is a directory"),

@@ -109,7 +109,7 @@ import Testing
   ) throws {
     var situation = Situation(network: .wifi, metered: .no, original: .cached, thumbnail: .none)
     situation.savesData = savesData
-    let identity = RequestIdentity(userAgent: "feedimg").asking(in: situation)
+    let identity = RequestIdentity(userAgent: "feedimg").adapted(to: situation)
     let response = StoredResponse(
       head: ResponseHead(
         status: 200,

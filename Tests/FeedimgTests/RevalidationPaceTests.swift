@@ -79,7 +79,7 @@ import Testing
     #expect(try await test.loader.load(item).freshness?.isRevalidating == true)
     let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
     let key = try #require(item.original).url.key
-    let keys = [key, test.loader.identity.shared(key, asking: ImageDownload.endToEnd)]
+    let keys = [key, test.loader.identity.shared(key, adding: ImageDownload.endToEnd)]
     while keys.map({ test.loader.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 {
       await Task.yield()
     }

@@ -73,13 +73,13 @@ import Testing
   ])
   func `a private address in the URL is refused before name resolution`(host: String) throws {
     let url = try ImageURL("http://\(host)/")
-    #expect(AddressPolicy.internet.objection(to: url)?.code == .forbiddenAddress)
-    #expect(AddressPolicy.everything.objection(to: url) == nil)
+    #expect(AddressPolicy.internet.rejection(of: url)?.code == .forbiddenAddress)
+    #expect(AddressPolicy.everything.rejection(of: url) == nil)
   }
 
   @Test(arguments: ["example.org", "1.1.1.1", "[2606:4700:4700::1111]"])
   func `the addresses of other hosts are checked when they are connected`(host: String) throws {
-    #expect(AddressPolicy.internet.objection(to: try ImageURL("http://\(host)/")) == nil)
+    #expect(AddressPolicy.internet.rejection(of: try ImageURL("http://\(host)/")) == nil)
   }
 
   private func load(_ url: String, _ addresses: AddressPolicy) async -> LoadError? {

@@ -59,7 +59,7 @@ extension Prefetch.Reason {
     case .cached: "cached already"
     case .offline: "there is no network"
     case .policy: "the policy would load nothing"
-    case .dear: "data costs, may cost, or is to be saved"
+    case .dataCosts: "data costs, may cost, or is to be saved"
     case .tooLarge: "larger than the limit for one image"
     case .memory: "memory is short"
     case .spent: "over the limit for all"

@@ -33,7 +33,7 @@ public final class Prefetch: Sendable {
     /// The policy would load nothing.
     case policy
     /// Data costs or may cost money, or the setting `data-saver` is on, and the policy makes no exception.
-    case dear = "data costs"
+    case dataCosts = "data costs"
     /// The image is larger than the limit for one image.
     case tooLarge = "too large"
     /// The system is short of memory.

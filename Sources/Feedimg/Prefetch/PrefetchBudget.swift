@@ -92,13 +92,13 @@ struct PrefetchBudget: Sendable {
     after length: Length? = nil,
     of key: String? = nil
   ) -> Entry {
-    let told: ByteCount? =
+    let declared: ByteCount? =
       switch length {
       case .announced(let length)?: length
       case .open?: nil
       case nil: size
       }
-    let known = told.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
+    let known = declared.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
     if let known, known > perImage { return .leaveOut(.tooLarge) }
     let shares = key != nil && loads.values.contains { $0.key == key && !$0.mustStop }
     let expected = known ?? (length == .open ? perImage : estimate)
@@ -127,15 +127,15 @@ struct PrefetchBudget: Sendable {
   ///
   /// - Parameters:
   ///   - index: Identifies the load.
-  ///   - told: The bytes received, and the length if known.
+  ///   - progress: The bytes received, and the length if known.
   ///   - isFirst: Whether this load comes first among those that share the transfer; all get the same
   ///     progress.
   /// - Returns: Why the load must stop with all loads ``sharing(with:)`` it; nil if it continues.
-  mutating func note(_ index: Int, _ told: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
+  mutating func note(_ index: Int, _ progress: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
     guard var load = loads[index] else { return nil }
     load.pays = isFirst
     let (position, length) = (
-      Self.bounded(told.received.bytes), told.total.map { Self.bounded($0.bytes) }
+      Self.bounded(progress.received.bytes), progress.total.map { Self.bounded($0.bytes) }
     )
     // Bytes that were present before the load, or before a restart, are not counted.
     let brought = isFirst ? max(0, position - (load.position ?? position)) : 0

@@ -31,9 +31,9 @@ enum PrefetchRule {
     guard let role = decision.load else {
       guard decision.source == .cache else { return .skip(isOffline ? .offline : .policy) }
       guard waits, decision.image == .thumbnail, situation.original == .remote else { return .skip(.cached) }
-      return .skip(isOffline ? .offline : isFree ? .cached : .dear)
+      return .skip(isOffline ? .offline : isFree ? .cached : .dataCosts)
     }
-    guard setsPriority ? isFree || decision.urgency != .idle : isFree else { return .skip(.dear) }
+    guard setsPriority ? isFree || decision.urgency != .idle : isFree else { return .skip(.dataCosts) }
     return .load(role)
   }
 }

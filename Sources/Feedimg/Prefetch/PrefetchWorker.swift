@@ -33,13 +33,13 @@ final class PrefetchWorker: Sendable {
   let waits: Bool
   /// Signals that the facts behind decisions changed; ends when the prefetch stops.
   private let changes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
-  private let tell: @Sendable (Prefetch.Outcome) -> Void
+  private let report: @Sendable (Prefetch.Outcome) -> Void
   private let clock = SuspendingClock()
   private let start: SuspendingClock.Instant
   /// Guards the progress; loads are cancelled and outcomes reported outside the lock.
   private let state: Mutex<State>
   /// Serializes the reports, so that the last one ends after all others.
-  private let telling = Mutex(())
+  private let reporting = Mutex(())
   /// Reconsiders waiting items when a failed server responds again.
   let calls: CircuitSubscription
 
@@ -48,9 +48,9 @@ final class PrefetchWorker: Sendable {
     items: [FeedItem],
     limits: Prefetch.Limits,
     waits: Bool = false,
-    tell: @escaping @Sendable (Prefetch.Outcome) -> Void
+    report: @escaping @Sendable (Prefetch.Outcome) -> Void
   ) {
-    (self.loader, self.items, self.tell) = (loader, items, tell)
+    (self.loader, self.items, self.report) = (loader, items, report)
     self.waits = waits
     calls = CircuitSubscription(loader.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -234,12 +234,12 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Counts received bytes and cancels loads that exceed a limit; the first call follows the response head.
-  private func note(_ told: LoadProgress, _ index: Int, isFirst: Bool) {
+  private func note(_ progress: LoadProgress, _ index: Int, isFirst: Bool) {
     let (isHead, loads) = state.withLock { state in
       let before = state.allowance.spent
       // Bytes that are charged to another load do not change the remaining room.
       let isNews = isFirst || !state.allowance.hasBegun(index)
-      let reason = state.allowance.note(index, told, isFirst: isFirst)
+      let reason = state.allowance.note(index, progress, isFirst: isFirst)
       state.progress.received = ByteCount(state.allowance.spent)
       let ended = reason == nil ? [] : state.allowance.sharing(with: index)
       for index in ended { state.reasons[index] = reason }
@@ -267,7 +267,7 @@ final class PrefetchWorker: Sendable {
   }
 
   func end(_ index: Int, _ result: Prefetch.Outcome.Result) {
-    if waits, case .skipped(let reason) = result, reason == .dear || reason == .offline {
+    if waits, case .skipped(let reason) = result, reason == .dataCosts || reason == .offline {
       return state.withLock { state in
         state.waiting.append(index)
         state.progress.waiting = state.waiting.count
@@ -292,12 +292,12 @@ final class PrefetchWorker: Sendable {
   }
 
   private func reportOutcomes() {
-    telling.withLock { _ in
+    reporting.withLock { _ in
       let ended = state.withLock { state in
         defer { state.ended = [] }
         return state.ended
       }
-      for outcome in ended { tell(outcome) }
+      for outcome in ended { report(outcome) }
     }
   }
 }

@@ -113,7 +113,7 @@ final class SlotTask: Sendable {
   @PipelineActor private func run(_ binding: SlotState.Binding) async {
     repeat {
       guard let attempt = screen.renew(binding) else { return }
-      await pursue(attempt)
+      await follow(attempt)
       // Late results of this attempt are ignored.
       guard let rest = screen.renew(binding) else { return }
       guard goesOn(before: rest) else { return }
@@ -137,7 +137,7 @@ final class SlotTask: Sendable {
   }
 
   /// Decides, shows the best cached image, and loads the chosen one.
-  @PipelineActor private func pursue(_ attempt: SlotState.Binding) async {
+  @PipelineActor private func follow(_ attempt: SlotState.Binding) async {
     guard let shown = screen.latest else { return }
     calls.leave()
     var load = ImageLoad(loader: loader, item: shown.item, facts: facts)

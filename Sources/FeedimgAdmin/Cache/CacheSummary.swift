@@ -19,8 +19,8 @@ public struct CacheSummary: Sendable, Hashable {
       limit = share?.limit ?? ByteCount(0)
     }
 
-    init(_ beginnings: CacheInfo.PartialDownloads) {
-      (count, size, limit) = (beginnings.count, beginnings.size, beginnings.limit)
+    init(_ partialDownloads: CacheInfo.PartialDownloads) {
+      (count, size, limit) = (partialDownloads.count, partialDownloads.size, partialDownloads.limit)
     }
 
     var value: JSONValue {

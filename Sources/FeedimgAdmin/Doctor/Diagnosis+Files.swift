@@ -117,7 +117,7 @@ extension Diagnosis {
   /// The policy in force.
   static func policy(_ configuration: ImageLoader.Configuration) -> Finding {
     do throws(ConfigurationError) {
-      let policy = try standing(configuration)
+      let policy = try status(configuration)
       let count = policy.ruleCount
       return Finding(
         subject: "policy",
@@ -140,7 +140,7 @@ extension Diagnosis {
     guard let policies = try? Policies(configuration) else { return [] }
     return policies.list().flatMap { entry in
       entry.refusals.map { reason in
-        let instead = entry.standing.map { "; the \($0.layer.rawValue) one is used instead" } ?? ""
+        let instead = entry.status.map { "; the \($0.layer.rawValue) one is used instead" } ?? ""
         return Finding(
           subject: "policy file",
           verdict: .broken,
@@ -150,12 +150,12 @@ extension Diagnosis {
     }
   }
 
-  private static func standing(
+  private static func status(
     _ configuration: ImageLoader.Configuration
   ) throws(ConfigurationError) -> PolicyStatus {
     let policies = try Policies(configuration)
     do throws(PolicyFault) {
-      return try policies.standing()
+      return try policies.status()
     } catch {
       throw ConfigurationError(error.messages)
     }

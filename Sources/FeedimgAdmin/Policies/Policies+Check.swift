@@ -45,10 +45,10 @@ extension Policies {
   /// - Returns: One result for each policy, in the order of the arguments; in a folder, the default comes
   ///   first.
   public func check(_ arguments: [String] = [], isStrict: Bool = false) -> [Verdict] {
-    let arguments = arguments.isEmpty ? shelf.names() : arguments
+    let arguments = arguments.isEmpty ? catalog.names() : arguments
     return arguments.flatMap { argument in
       do throws(PolicyFault) {
-        return try texts(of: argument).map { Verdict($0, shelf.facts, isStrict: isStrict) }
+        return try texts(of: argument).map { Verdict($0, catalog.facts, isStrict: isStrict) }
       } catch {
         return [Verdict(error, name: PolicyFile(path: argument).name)]
       }
@@ -61,7 +61,7 @@ extension Policies {
     if file.holdsCases {
       throw PolicyFault(["\(argument): contains test cases; run `feedimg policy test`"], isUnreadable: true)
     }
-    guard file.isFolder else { return try shelf.selection(of: argument).text().map { [$0] } ?? [] }
+    guard file.isFolder else { return try catalog.selection(of: argument).text().map { [$0] } ?? [] }
     let files = try PolicyFile.files(in: argument).filter(\.holdsPolicy)
       .sorted { PolicyCatalog.precedes($0.name, $1.name) }
     guard !files.isEmpty else {
@@ -88,10 +88,10 @@ extension Policies.Verdict {
         do throws(PolicyErrors) {
           self.init(try PolicyReport(table), file: source.fileName, isStrict: isStrict)
         } catch {
-          self.init(error, source: source, isLegible: true)
+          self.init(error, source: source, isReadable: true)
         }
       } catch {
-        self.init(error, source: source, isLegible: source.isLegible(content))
+        self.init(error, source: source, isReadable: source.isReadable(content))
       }
     }
   }
@@ -124,8 +124,8 @@ extension Policies.Verdict {
   }
 
   /// The result for a text with syntax errors.
-  init(_ errors: PolicyErrors, source: PolicySource, isLegible: Bool) {
-    outcome = isLegible ? .errors : .unreadable
+  init(_ errors: PolicyErrors, source: PolicySource, isReadable: Bool) {
+    outcome = isReadable ? .errors : .unreadable
     remarks = errors.errors.map { Policies.Remark(isError: true, text: $0.description) }
     json = Self.json(
       source.name,
@@ -133,7 +133,7 @@ extension Policies.Verdict {
       errors.errors.map { error in
         guard case .object(let members) = error.json else { return error.json }
         let kind: [(String, JSONValue)] = [
-          ("severity", "error"), ("code", .string(isLegible ? "slip" : "unreadable")),
+          ("severity", "error"), ("code", .string(isReadable ? "slip" : "unreadable")),
         ]
         return .object(JSONObject(kind + members.members.map { ($0.name, $0.value) }))
       }

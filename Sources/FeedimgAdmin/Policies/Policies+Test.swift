@@ -83,8 +83,8 @@ extension Policies {
           let cases = try PolicyCases(fileName: suite.fileName, markdown: text, facts: facts)
           return TestRun(try CaseReport(cases, of: table))
         } catch {
-          let isLegible = PolicyTable.isLegible(fileName: suite.fileName, text: text)
-          throw PolicyFault(error.errors.map(\.description), isUnreadable: !isLegible)
+          let isReadable = PolicyTable.isReadable(fileName: suite.fileName, text: text)
+          throw PolicyFault(error.errors.map(\.description), isUnreadable: !isReadable)
         }
       } catch {
         return TestRun(error, policy: name, file: suite.fileName)
@@ -144,8 +144,8 @@ extension Policies {
   /// - Throws: ``PolicyFault`` for an argument without cases.
   func suites(_ arguments: [String]) throws(PolicyFault) -> [CaseSuite] {
     guard !arguments.isEmpty else {
-      return shelf.names().flatMap { name in
-        shelf.selection(named: name).text().map { self.suites(beside: $0.source) } ?? []
+      return catalog.names().flatMap { name in
+        catalog.selection(named: name).text().map { self.suites(beside: $0.source) } ?? []
       }
     }
     var suites: [CaseSuite] = []
@@ -174,7 +174,7 @@ extension Policies {
       return files.map(suite)
     }
     if file.holdsCases { return [suite(file)] }
-    return try shelf.selection(of: argument).text().map { suites(beside: $0.source) } ?? []
+    return try catalog.selection(of: argument).text().map { suites(beside: $0.source) } ?? []
   }
 
   private func suites(beside source: PolicySource) -> [CaseSuite] {
@@ -214,10 +214,10 @@ extension Policies {
   func table(for suite: CaseSuite, _ policy: String?) throws(PolicyFault) -> PolicyTable {
     if let policy { return try named(policy).table }
     if let source = suite.source {
-      return try source.table(in: source.reading.text(), facts: shelf.facts)
+      return try source.table(in: source.reading.text(), facts: catalog.facts)
     }
-    if let text = shelf.selection(named: suite.policyName).text() {
-      return try text.source.table(in: text.reading.text(), facts: shelf.facts)
+    if let text = catalog.selection(named: suite.policyName).text() {
+      return try text.source.table(in: text.reading.text(), facts: catalog.facts)
     }
     return try inForce().table
   }

@@ -11,7 +11,7 @@ public struct Policies: Sendable {
   /// The origin of a policy; a later layer replaces a policy of the same name in an earlier layer.
   public typealias Layer = PolicyLayer
   /// The policy in force, its origin, and the reasons against other files.
-  public typealias Standing = PolicyStatus
+  public typealias Status = PolicyStatus
   /// A place that was searched for a policy, and its state.
   public typealias Candidate = PolicyStatus.Candidate
 
@@ -21,7 +21,7 @@ public struct Policies: Sendable {
   /// The JSON Schema of policies in JSON (draft 2020-12).
   public static var schema: String { PolicySchema.json.text(.indented) }
 
-  let shelf: PolicyCatalog
+  let catalog: PolicyCatalog
   let configuration: ImageLoader.Configuration
 
   /// Creates the policies for a loader's configuration.
@@ -32,7 +32,7 @@ public struct Policies: Sendable {
     _ configuration: ImageLoader.Configuration = ImageLoader.Configuration()
   ) throws(ConfigurationError) {
     self.configuration = configuration
-    shelf = try PolicyCatalog(configuration)
+    catalog = try PolicyCatalog(configuration)
   }
 }
 
@@ -66,16 +66,16 @@ extension Policies {
   /// Checks that an installed policy has this name; rejects paths.
   ///
   /// - Throws: ``ConfigurationError`` for an unknown name; the message suggests a similar name.
-  package func checkName(_ name: String) throws(ConfigurationError) { try shelf.checkName(name) }
+  package func checkName(_ name: String) throws(ConfigurationError) { try catalog.checkName(name) }
 
   /// The policy that an argument names: an installed policy, or the content of a file, even with gaps.
   ///
   /// - Throws: ``PolicyFault`` if the policy cannot be read.
   func named(_ argument: String) throws(PolicyFault) -> NamedPolicy {
-    let selection = try shelf.selection(of: argument)
+    let selection = try catalog.selection(of: argument)
     if let source = selection.sources.first, source.layer == .given {
       let text = try source.reading.text()
-      let table = try source.table(in: text, facts: shelf.facts)
+      let table = try source.table(in: text, facts: catalog.facts)
       return NamedPolicy(source: source, table: table, text: text, warnings: [])
     }
     let readings = selection.read()

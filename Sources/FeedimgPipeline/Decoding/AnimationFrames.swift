@@ -16,17 +16,17 @@ public struct AnimationFrames: AsyncSequence, Sendable {
 
   private let bytes: [UInt8]
   private let request: DecodeRequest
-  private let desk: DecodingQueue
+  private let queue: DecodingQueue
 
-  init(_ bytes: [UInt8], _ request: DecodeRequest, on desk: DecodingQueue) async throws(DecodeError) {
-    loopCount = try await desk.frames(bytes, request).loopCount
-    (self.bytes, self.request, self.desk) = (bytes, request, desk)
+  init(_ bytes: [UInt8], _ request: DecodeRequest, on queue: DecodingQueue) async throws(DecodeError) {
+    loopCount = try await queue.frames(bytes, request).loopCount
+    (self.bytes, self.request, self.queue) = (bytes, request, queue)
   }
 
   /// Begins a pass.
   ///
   /// Decoding starts when the caller requests the first frame.
-  public func makeAsyncIterator() -> Iterator { Iterator(pass: FrameIterator(bytes, request, desk)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(pass: FrameIterator(bytes, request, queue)) }
 
   /// One pass over the frames.
   public struct Iterator: AsyncIteratorProtocol {

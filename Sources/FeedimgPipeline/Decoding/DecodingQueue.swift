@@ -10,7 +10,7 @@ package final class DecodingQueue: Sendable {
 
   private let decoder: any ImageDecoding
   private let memory: MemoryCache
-  private let desk = Coalescer<Outcome>()
+  private let coalescer = Coalescer<Outcome>()
   /// Limits how many images decode at once to the decoder's width.
   ///
   /// Visible images pass the others.
@@ -26,7 +26,7 @@ package final class DecodingQueue: Sendable {
   var waiting: Int { places.count }
 
   /// The number of callers that wait for pixels.
-  var wanted: Int { desk.count }
+  var wanted: Int { coalescer.count }
 
   /// Returns the pixels from memory; nil if memory does not have them.
   ///
@@ -109,7 +109,7 @@ package final class DecodingQueue: Sendable {
     let key = Self.key(bytes, url, request)
     let outcome: Outcome
     do throws(LoadError) {
-      outcome = try await desk.value(for: key, handle: handle) { load in
+      outcome = try await coalescer.value(for: key, handle: handle) { load in
         let outcome = await places.turn(of: load) { await Self.decode(bytes, request, by: decoder, keep) }
         return .success(outcome ?? .failure(Self.cancelled))
       }.value

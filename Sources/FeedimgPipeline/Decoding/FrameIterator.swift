@@ -13,20 +13,20 @@ final class FrameIterator: Sendable {
   private final class Source: Sendable {
     private let bytes: [UInt8]
     private let request: DecodeRequest
-    private let desk: DecodingQueue
+    private let queue: DecodingQueue
     /// Guards the frame reader, which is nil before the first frame.
     private let reader = Mutex<(any FrameReading)?>(nil)
 
-    init(_ bytes: [UInt8], _ request: DecodeRequest, _ desk: DecodingQueue) {
-      (self.bytes, self.request, self.desk) = (bytes, request, desk)
+    init(_ bytes: [UInt8], _ request: DecodeRequest, _ queue: DecodingQueue) {
+      (self.bytes, self.request, self.queue) = (bytes, request, queue)
     }
 
     func next() async -> Step {
       do throws(DecodeError) {
-        if let reader = reader.withLock({ $0 }) { return .success(try await desk.frame(of: reader)) }
-        let new = try await desk.frames(bytes, request)
+        if let reader = reader.withLock({ $0 }) { return .success(try await queue.frame(of: reader)) }
+        let new = try await queue.frames(bytes, request)
         reader.withLock { $0 = new }
-        return .success(try await desk.frame(of: new))
+        return .success(try await queue.frame(of: new))
       } catch {
         return .failure(error)
       }
@@ -38,8 +38,8 @@ final class FrameIterator: Sendable {
   private let ahead = Mutex<Task<Step, Never>?>(nil)
   private let isOver = Atomic(false)
 
-  init(_ bytes: [UInt8], _ request: DecodeRequest, _ desk: DecodingQueue) {
-    source = Source(bytes, request, desk)
+  init(_ bytes: [UInt8], _ request: DecodeRequest, _ queue: DecodingQueue) {
+    source = Source(bytes, request, queue)
   }
 
   deinit { ahead.withLock { $0 }?.cancel() }

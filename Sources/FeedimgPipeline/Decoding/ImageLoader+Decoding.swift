@@ -17,7 +17,7 @@ extension ImageLoader {
     _ image: LoadedImage,
     _ request: DecodeRequest
   ) async throws(DecodeError) -> Bitmap {
-    try await decodingDesk().bitmap(image.bytes, of: image.variant.url, request)
+    try await decodingQueue().bitmap(image.bytes, of: image.variant.url, request)
   }
 
   /// Returns the frames of an animated image one by one; the image may come from a load or a slot.
@@ -42,7 +42,7 @@ extension ImageLoader {
     of image: LoadedImage,
     _ request: DecodeRequest
   ) async throws(DecodeError) -> AnimationFrames {
-    try await AnimationFrames(image.bytes, request, on: decodingDesk())
+    try await AnimationFrames(image.bytes, request, on: decodingQueue())
   }
 
   /// Returns all frames of an animated image at once, for example to convert it.
@@ -61,10 +61,10 @@ extension ImageLoader {
     _ image: LoadedImage,
     _ request: DecodeRequest
   ) async throws(DecodeError) -> ImageAnimation {
-    try await decodingDesk().animation(image.bytes, request)
+    try await decodingQueue().animation(image.bytes, request)
   }
 
-  private func decodingDesk() throws(DecodeError) -> DecodingQueue {
+  private func decodingQueue() throws(DecodeError) -> DecodingQueue {
     guard let pixels else {
       throw DecodeError(.unavailable, "the configuration of the loader has no decoder")
     }

@@ -12,7 +12,7 @@ package final class ScanPresenter: Sendable {
     var isStopped = false
   }
 
-  private let desk: DecodingQueue
+  private let queue: DecodingQueue
   /// Returns the size of the pixels that the caller wants now.
   private let request: @Sendable () -> DecodeRequest?
   private let item: FeedItem
@@ -22,13 +22,13 @@ package final class ScanPresenter: Sendable {
   private let state = Mutex(State())
 
   package init(
-    _ desk: DecodingQueue,
+    _ queue: DecodingQueue,
     _ item: FeedItem,
     _ handle: LoadHandle,
     request: @escaping @Sendable () -> DecodeRequest?,
     present: @escaping @Sendable (ImageScan) -> Void
   ) {
-    self.desk = desk
+    self.queue = queue
     self.item = item
     self.handle = handle
     self.request = request
@@ -70,7 +70,7 @@ package final class ScanPresenter: Sendable {
     // If a scan cannot be decoded, the next one may be.
     if var request = request() {
       request.damage = .show
-      if let image = try? await desk.scan(scan.bytes, of: variant.url, request, handle: handle),
+      if let image = try? await queue.scan(scan.bytes, of: variant.url, request, handle: handle),
         image.detail.area > 0
       {
         present(

@@ -32,9 +32,9 @@ import FeedimgTransfer
     var parts = 0
     while parts < Self.maximumParts {
       let transfer = Transfer()
-      LoadEventReporter.tell(.queued)
+      LoadEventReporter.report(.queued)
       guard await scheduler.slot(ticket, download(transfer)) else { throw cancelled }
-      LoadEventReporter.tell(.started)
+      LoadEventReporter.report(.started)
       do throws(LoadError) {
         try await send(transfer, ticket)
         guard incoming.lacksRest else { return }
@@ -45,7 +45,7 @@ import FeedimgTransfer
         }
         if incoming.startsOver { parts += 1 }
       }
-      if !scheduler.hasSlot(ticket) { LoadEventReporter.tell(.paused) }
+      if !scheduler.hasSlot(ticket) { LoadEventReporter.report(.paused) }
       scheduler.stopped(ticket)
     }
     throw LoadError(.truncated, url: request.url, message: "the server sent the image in too many parts")
@@ -115,7 +115,7 @@ import FeedimgTransfer
         if isAwaited {
           Task { @PipelineActor in attempt?.responded(status: status, isImage: isImage) }
         } else if !url.isLoopback {
-          liveness.heard(isImage: isImage)
+          liveness.responded(isImage: isImage)
         }
       case .redirected(let next): Task { @PipelineActor in attempt?.redirected(to: next) }
       case .received(let count): Task { @PipelineActor in scheduler.received(ticket, count) }

@@ -87,7 +87,7 @@ import FeedimgSystem
   ///
   /// An image that memory keeps is returned before it is stored, because a picture never waits for the disk.
   private func keep(_ whole: IncomingResponse.Whole) async -> FetchedImage {
-    LoadEventReporter.tell(.verified(mediaType: whole.mediaType))
+    LoadEventReporter.report(.verified(mediaType: whole.mediaType))
     let (key, role, memory) = (variant.url.key, variant.role, loader.memory)
     var image = FetchedImage(
       bytes: whole.bytes,
@@ -136,7 +136,7 @@ import FeedimgSystem
     }
     if whole.hasPartial { loader.writes.enqueue { store.removePartialDownload(of: key) } }
     if let step = stored.map({ .stored(path: $0.path) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
-      LoadEventReporter.tell(step)
+      LoadEventReporter.report(step)
     }
     var image = image
     (image.checksum, image.path) = (stored?.checksum, stored?.path)

@@ -84,8 +84,8 @@ final class IncomingResponse: BodyReceiving {
     /// When callers last heard of progress; nil before the first bytes of the current request.
     var reportedAt: Duration?
     var unreported = 0
-    var toldAt: Duration
-    var untold = 0
+    var recordedAt: Duration
+    var unrecorded = 0
   }
 
   private let purpose: Purpose
@@ -95,7 +95,7 @@ final class IncomingResponse: BodyReceiving {
   private let link: LinkMonitor
   private let liveness: LivenessMonitor
   private let onProgress: @Sendable () -> Void
-  private let witness = LoadEventReporter.present
+  private let reporter = LoadEventReporter.present
   /// Receives events for the pipeline; set while a request is out.
   private let onEvent = Mutex<(@Sendable (Event) -> Void)?>(nil)
   private let tally = Mutex<UsageMeter.Tally?>(nil)
@@ -107,10 +107,10 @@ final class IncomingResponse: BodyReceiving {
     (clock, time, link, liveness) = (
       loader.clock, loader.time, loader.scheduler.link, loader.retries.liveness
     )
-    onProgress = { [transfers = loader.transfers] in transfers.tell() }
+    onProgress = { [transfers = loader.transfers] in transfers.notify() }
     let now = loader.time.now()
     // A retry continues the stream that readers already have.
-    state = Mutex(State(requestedAt: loader.clock(), stream: load.response, toldAt: now))
+    state = Mutex(State(requestedAt: loader.clock(), stream: load.response, recordedAt: now))
   }
 
   // MARK: Requests
@@ -146,7 +146,7 @@ final class IncomingResponse: BodyReceiving {
       state.resumption = resumption(state)
       (state.requestedAt, state.hasResponse, state.isReceiving) = (requestedAt, false, false)
       (state.startsOver, state.isStopped) = (false, false)
-      (state.reportedAt, state.toldAt) = (nil, now)
+      (state.reportedAt, state.recordedAt) = (nil, now)
       return state.resumption?.fields ?? HTTPFields()
     }
   }
@@ -203,7 +203,7 @@ final class IncomingResponse: BodyReceiving {
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     link.responded()
-    witness?.tell(.responded(status: head.status))
+    reporter?.report(.responded(status: head.status))
     let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
     event(.responded(status: head.status, isImage: isImage))
     // Ignore a response after the stop, because its effects could not be undone.
@@ -255,7 +255,7 @@ final class IncomingResponse: BodyReceiving {
   private func replace(_ response: StoredResponse) throws(LoadError) {
     let (old, stream) = state.withLock { ($0, $0.stream) }
     if let stream, response.head.status != 304 { try continueStream(stream, with: response) }
-    if let old = old.writer { setAsideOrDiscard(old) }
+    if let old = old.writer { keepPartialOrDiscard(old) }
     let start = response.head.part?.lowerBound ?? 0
     let obstacle = purpose.storageObstacle(response)
     let isStreamed = purpose.isStreamed(response.head)
@@ -299,7 +299,7 @@ final class IncomingResponse: BodyReceiving {
       (state.lastHead, state.isReceiving) = (part.head, true)
       return (state.count, state.writer != nil)
     }
-    witness?.tell(.resumed(ByteCount(count)))
+    reporter?.report(.resumed(ByteCount(count)))
     if purpose.isImage, !hasWriter, let response = state.withLock({ $0.response }) {
       // The bytes came from the disk; copy them to the new file as well.
       if let obstacle = purpose.storageObstacle(response) {
@@ -335,15 +335,15 @@ final class IncomingResponse: BodyReceiving {
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
     let now = time.now()
     let limitsChanged = link.received(bytes.count, at: now)
-    let (count, total, report, tell) = try state.withLock {
+    let (count, total, report, received) = try state.withLock {
       state throws(LoadError) -> (Int?, Int?, Bool, Int) in
       if state.isStopped { throw Self.stopped }
-      state.untold += bytes.count
+      state.unrecorded += bytes.count
       // The scheduler hears of bytes ten times a second.
-      let isDue = limitsChanged || now - state.toldAt >= .milliseconds(100)
-      let tell = isDue ? state.untold : 0
-      if isDue { (state.untold, state.toldAt) = (0, now) }
-      guard state.isReceiving else { return (nil, nil, false, tell) }
+      let isDue = limitsChanged || now - state.recordedAt >= .milliseconds(100)
+      let received = isDue ? state.unrecorded : 0
+      if isDue { (state.unrecorded, state.recordedAt) = (0, now) }
+      guard state.isReceiving else { return (nil, nil, false, received) }
       if purpose.isImage { state.bytes.append(contentsOf: bytes) }
       state.count += bytes.count
       if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
@@ -355,11 +355,11 @@ final class IncomingResponse: BodyReceiving {
       let isDueForCallers = state.reportedAt.map { now - $0 >= .milliseconds(16) } ?? true
       let report = isDueForCallers || state.unreported >= 16 << 10
       if report { (state.unreported, state.reportedAt) = (0, now) }
-      return (state.count, state.response?.head.contentLength, report, tell)
+      return (state.count, state.response?.head.contentLength, report, received)
     }
-    if tell > 0 {
-      event(.received(tell))
-      liveness.heard(isImage: purpose.isImage && count != nil)
+    if received > 0 {
+      event(.received(received))
+      liveness.responded(isImage: purpose.isImage && count != nil)
     }
     guard let count else { return }
     if purpose.isImage, count > purpose.limit.bytes { throw tooLarge }
@@ -372,7 +372,7 @@ final class IncomingResponse: BodyReceiving {
     let progress = LoadProgress(received: ByteCount(count), total: total.map { ByteCount($0) })
     // Also record unreported bytes: if the server pauses here, the transfer register still shows them.
     guard report else { return load.note(progress) }
-    witness?.tell(.progress(progress))
+    reporter?.report(.progress(progress))
     onProgress()
     try load.report(progress)
   }
@@ -388,7 +388,7 @@ final class IncomingResponse: BodyReceiving {
       )
     }
     guard let progress else { return }
-    witness?.tell(.progress(progress))
+    reporter?.report(.progress(progress))
     try? load.report(progress)
   }
 
@@ -397,10 +397,10 @@ final class IncomingResponse: BodyReceiving {
     case .moved(let count): tally.withLock { $0 }?.add(count)
     case .requested:
       tally.withLock { $0 }?.request()
-      witness?.tell(.requested)
+      reporter?.report(.requested)
     case .redirected(let url):
       tally.withLock { $0 }?.goOn(at: url)
-      witness?.tell(.redirected(url))
+      reporter?.report(.redirected(url))
       event(.redirected(url))
     }
   }
@@ -466,14 +466,14 @@ final class IncomingResponse: BodyReceiving {
   /// requested.
   ///
   /// - Returns: Whether the bytes were kept.
-  private func setAside() -> Bool {
+  private func keepPartial() -> Bool {
     let (body, isResumable) = state.withLock { ($0, resumption($0) != nil) }
     guard purpose.isImage, let writer = body.writer, let response = body.response,
       let mediaType = body.mediaType,
       body.count > body.storedCount, body.obstacle == nil, isResumable
     else { return false }
     do throws(CacheError) {
-      try writer.setAside(purpose.metadata(response, mediaType))
+      try writer.keepPartial(purpose.metadata(response, mediaType))
       state.withLock { state in (state.writer, state.storedCount, state.hasPartial) = (nil, state.count, true)
       }
       return true
@@ -483,8 +483,8 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  private func setAsideOrDiscard(_ writer: any ImageWriting) {
-    guard !setAside() else { return }
+  private func keepPartialOrDiscard(_ writer: any ImageWriting) {
+    guard !keepPartial() else { return }
     writer.discard()
     state.withLock { $0.writer = nil }
   }
@@ -548,7 +548,7 @@ final class IncomingResponse: BodyReceiving {
     guard let response = body.response, response.head.status != 304 else { return nil }
     // A failed request for the rest does not invalidate the bytes so far.
     let isSound = error.isInterruption || error.code == .status
-    guard isSound, setAside() else {
+    guard isSound, keepPartial() else {
       if body.hasPartial, body.mediaType != nil, body.storedCount == 0 || !isSound { removePartial() }
       return nil
     }

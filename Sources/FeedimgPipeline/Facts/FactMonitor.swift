@@ -267,7 +267,7 @@ import Synchronization
   /// Records the network that a decision used, which may change back before it is reported.
   ///
   /// Any thread may call it.
-  nonisolated func saw(_ seen: NetworkState) {
+  nonisolated func observed(_ seen: NetworkState) {
     let isNews = snapshot.withLock { $0.generation != nil && $0.network.map { $0 != seen } ?? false }
     guard isNews else { return }
     flaps.note(

@@ -55,7 +55,7 @@ enum FetchPlan: Sendable, Hashable {
     }
     let freshness = Freshness(of: stored, for: control, at: now)
     let fallback: Fallback
-    switch freshness.standing {
+    switch freshness.state {
     case .fresh:
       self = .reuse(revalidates: false)
       return
@@ -63,8 +63,8 @@ enum FetchPlan: Sendable, Hashable {
       self = .reuse(revalidates: true)
       return
     case .staleIfError: fallback = .ifError
-    case .unsaid, .stale: fallback = .ifUnreachable
-    case .mustAsk: fallback = .none
+    case .unspecified, .stale: fallback = .ifUnreachable
+    case .mustRevalidate: fallback = .none
     }
     let reason = freshness.left > 0 ? Reason.request : .stale
     let isOwn = request.isHead || control.has("no-store")

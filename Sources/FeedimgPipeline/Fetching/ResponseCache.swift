@@ -32,8 +32,8 @@ package final class ResponseCache: Sendable {
   ///
   /// - Throws: ``FetchError`` if there is no response.
   package func response(to request: FetchRequest) async throws(FetchError) -> FetchResponse {
-    if let objection = addresses.objection(to: request.url) {
-      throw FetchError(cause: objection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
+    if let rejection = addresses.rejection(of: request.url) {
+      throw FetchError(cause: rejection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
     }
     return try await withTaskExecutorPreference(loader.disk) { () async throws(FetchError) in
       try await plannedResponse(to: request)
@@ -64,7 +64,7 @@ package final class ResponseCache: Sendable {
   /// The stored response if memory has it and it may be used without a request; never waits for files or servers.
   package func memoryHit(for request: FetchRequest) -> FetchResponse? {
     let (found, hasOthers) = store.find(request, in: .memory)
-    guard let found, addresses.objection(to: request.url) == nil else { return nil }
+    guard let found, addresses.rejection(of: request.url) == nil else { return nil }
     let now = loader.clock()
     let plan = FetchPlan(request, stored: found.response, hasOthers: hasOthers, at: now)
     guard plan == .reuse(revalidates: false) else { return nil }

@@ -141,7 +141,7 @@ final class Coalescer<Value: Sendable>: Sendable {
         return (joined, state.refresh(load))
       }
     }
-    if case .join = joined { LoadEventReporter.tell(.joined) }
+    if case .join = joined { LoadEventReporter.report(.joined) }
     guard let inFlight else {
       if joined == .gone {
         continuation.resume(returning: Task.isCancelled ? .failed(Self.cancelled) : .released)

@@ -56,7 +56,7 @@ extension ImageLoader {
       operation.onArrival = { image in
         if image.isLong { opening.settle(.success(.arriving(image))) }
       }
-      operation.isHandedOn = { opening.isSettled }
+      operation.isDelivered = { opening.isSettled }
       do throws(LoadError) {
         opening.settle(.success(.whole(try await operation.run())))
       } catch {

@@ -37,7 +37,7 @@ package struct ImageLoad: Sendable {
   /// Whether the load may fetch a thumbnail in place of an original that failed.
   package var allowsFallback: @Sendable (Resolution) -> Bool = { _ in true }
   /// Whether a reader already has bytes of the image, so that no other image may replace it.
-  var isHandedOn: @Sendable () -> Bool = { false }
+  var isDelivered: @Sendable () -> Bool = { false }
   /// Whether to return only once the image is stored, with its file.
   package var waitsForStorage = true
   /// A decision that the caller has just made, with the generation of the facts before it.
@@ -90,7 +90,7 @@ package struct ImageLoad: Sendable {
         case .image(let image): return image
         case .next(let next): plan = next
         case .outdated:
-          guard !isHandedOn() else {
+          guard !isDelivered() else {
             throw LoadError(.cancelled, message: "the decision changed while the image was being read")
           }
           plan = try self.plan()
@@ -146,7 +146,7 @@ package struct ImageLoad: Sendable {
     if decided == nil, resolution.decision.load != nil, loader.requireCost() {
       resolution = self.resolution()
     }
-    LoadEventReporter.tell(.decided(resolution))
+    LoadEventReporter.report(.decided(resolution))
     guard let role = resolution.decision.image.role, let variant = item[role] else {
       throw placeholder(resolution)
     }
@@ -198,13 +198,13 @@ package struct ImageLoad: Sendable {
     if isReload { loader.retries.forget(variant.url) }
     // A fallback may start long after the decision.
     let identity =
-      plan.failure == nil ? loader.identity.asking(in: plan.resolution.situation) : currentIdentity
+      plan.failure == nil ? loader.identity.adapted(to: plan.resolution.situation) : currentIdentity
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let waiter = loader.coalescer.waiter()
     let decision = guarding(plan, waiter, identity)
     defer { decision.end() }
     let outcome = await loader.coalescer.outcome(
-      for: identity.shared(variant.url.key, asking: fields),
+      for: identity.shared(variant.url.key, adding: fields),
       waiter,
       handle: handle,
       progress: listener,
@@ -254,17 +254,17 @@ package struct ImageLoad: Sendable {
   private var currentIdentity: RequestIdentity {
     let reader = loader.look().reader
     let isLocal = reader.isLocal(item)
-    return loader.identity.asking(
-      in: reader.situation(original: .remote, thumbnail: .remote, size: nil, isLocal: isLocal)
+    return loader.identity.adapted(
+      to: reader.situation(original: .remote, thumbnail: .remote, size: nil, isLocal: isLocal)
     )
   }
 
   private var listener: InFlightLoad.Listener? {
     guard progress != nil || accounting != nil || onScan != nil else { return nil }
-    return { [progress, accounting, onScan] told, load, isFirst in
-      accounting?(told, isFirst)
-      guard told.received.bytes > 0 else { return }
-      progress?(told)
+    return { [progress, accounting, onScan] received, load, isFirst in
+      accounting?(received, isFirst)
+      guard received.received.bytes > 0 else { return }
+      progress?(received)
       onScan?(load)
     }
   }
@@ -312,13 +312,13 @@ package struct ImageLoad: Sendable {
       }
       let resolution = self.resolution(trustingNetwork: true)
       let image = resolution.decision.image
-      guard image == plan.resolution.decision.image || image > plan.resolution.decision.image && isHandedOn()
+      guard image == plan.resolution.decision.image || image > plan.resolution.decision.image && isDelivered()
       else {
         return false
       }
       // A request that is not sent yet must carry the fields that match the current facts.
       let isNew = coalescer.load(of: waiter)?.isRequested != true && resolution.decision.load != nil
-      return !isNew || loader.identity.asking(in: resolution.situation).savesData == identity.savesData
+      return !isNew || loader.identity.adapted(to: resolution.situation).savesData == identity.savesData
     }
     return DecisionGuard(loader.facts, handle, since: plan.generation, holds: holds) {
       coalescer.release(waiter)
@@ -336,18 +336,19 @@ package struct ImageLoad: Sendable {
     _ plan: Plan
   ) async throws(LoadError) -> FetchedImage? {
     guard plan.revalidates, cached.source != .network, let response = cached.response else { return cached }
-    var identity = loader.identity.asking(in: plan.resolution.situation)
+    var identity = loader.identity.adapted(to: plan.resolution.situation)
     let due = isReload ? .before : RevalidationPlan(response, by: identity, at: loader.clock())
     guard due != .none else { return cached }
     guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
       let network = plan.resolution.situation.network.rawValue
-      return isReload ? cached.noting("not revalidated: it would not be fetched now (\(network))") : cached
+      return isReload
+        ? cached.adding(note: "not revalidated: it would not be fetched now (\(network))") : cached
     }
     if loader.requireCost() {
       let present = resolution()
       guard present.decision.image == plan.resolution.decision.image else { return nil }
       guard loader.mayFetch(plan.variant.role, in: present.situation) else { return cached }
-      identity = loader.identity.asking(in: present.situation)
+      identity = loader.identity.adapted(to: present.situation)
     }
     let revalidation = Revalidation.Request(
       loader: loader,
@@ -390,7 +391,7 @@ package struct ImageLoad: Sendable {
       // A change of the network may also cancel the revalidation; only cancellation by the caller ends the
       // load.
       guard error.code != .cancelled || !Task.isCancelled else { throw error }
-      return cached.noting("shown without revalidation: \(error.message)")
+      return cached.adding(note: "shown without revalidation: \(error.message)")
     }
   }
 
@@ -401,12 +402,12 @@ package struct ImageLoad: Sendable {
   /// - Throws: The failure of the original, extended by that of the thumbnail if both failed.
   @PipelineActor private func fallback(after error: LoadError, _ plan: Plan) throws(LoadError) -> Plan {
     if let original = plan.failure {
-      throw error.code == .cancelled ? error : original.telling(ofThumbnail: error)
+      throw error.code == .cancelled ? error : original.adding(thumbnailFailure: error)
     }
     var failure = error
     failure.resolution = plan.resolution
     guard error.code != .cancelled, plan.variant.role == .original, let thumbnail = item.thumbnail,
-      !isHandedOn()
+      !isDelivered()
     else { throw failure }
     guard !Task.isCancelled else {
       throw LoadError(.cancelled, url: plan.variant.url, message: "the load was cancelled")
@@ -465,7 +466,7 @@ package struct ImageLoad: Sendable {
       return image
     }
     let bitmap = try await desk.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
-    LoadEventReporter.tell(.decoded(bitmap.size))
+    LoadEventReporter.report(.decoded(bitmap.size))
     (image.bitmap, image.request) = (bitmap, request)
     return image
   }
@@ -501,7 +502,7 @@ extension LoadError {
   }
 
   /// The failure of an original, extended by the failure of its thumbnail.
-  fileprivate func telling(ofThumbnail other: LoadError) -> LoadError {
+  fileprivate func adding(thumbnailFailure other: LoadError) -> LoadError {
     var error = self
     error.message += "; the thumbnail failed as well: \(other.message)"
     error.thumbnailErrors = [other]

@@ -93,9 +93,9 @@ package final class InFlightLoad: Sendable {
     let listeners = state.withLock { state in
       state.progress = progress
       let first = state.countsForOtherClient ? nil : state.first
-      return state.listeners.map { (tell: $0.value, isFirst: $0.key == first) }
+      return state.listeners.map { (report: $0.value, isFirst: $0.key == first) }
     }
-    for listener in listeners { listener.tell(progress, self, listener.isFirst) }
+    for listener in listeners { listener.report(progress, self, listener.isFirst) }
     if isAbandoned { throw LoadError(.cancelled, message: "no caller waits for the image any more") }
   }
 

@@ -58,16 +58,16 @@ package final class TransferRegistry: Sendable {
 
   private func begin(_ entry: Entry) {
     state.withLock { $0.entries.append(entry) }
-    tell()
+    notify()
   }
 
   func end(_ load: InFlightLoad) {
     state.withLock { $0.entries.removeAll { $0.load === load } }
-    tell()
+    notify()
   }
 
   /// Tells the listener that a transfer has progressed.
-  func tell() { state.withLock { $0.onChange }?() }
+  func notify() { state.withLock { $0.onChange }?() }
 }
 
 extension ImageLoader {

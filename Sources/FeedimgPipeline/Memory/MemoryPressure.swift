@@ -19,7 +19,7 @@ package final class MemoryPressure: Sendable {
 
   private let place: PSIFile.Place
   private let files: SystemFiles
-  private let ladder: PressureState
+  private let pressureState: PressureState
   private let memory: MemoryCache
   private let state = Mutex(State())
 
@@ -27,11 +27,11 @@ package final class MemoryPressure: Sendable {
     _ memory: MemoryCache,
     environment: [String: String] = [:],
     files: SystemFiles = SystemFiles(),
-    ladder: PressureState = PressureState()
+    pressureState: PressureState = PressureState()
   ) {
     self.memory = memory
     self.files = files
-    self.ladder = ladder
+    self.pressureState = pressureState
     place = PSIFile.Place(environment: environment) ?? .system(files)
   }
 
@@ -65,7 +65,7 @@ package final class MemoryPressure: Sendable {
   /// Starts to watch, on a thread that sleeps until memory is short; further calls have no effect.
   func start() {
     guard state.withLock({ $0.watch == nil && !$0.isStopped }) else { return }
-    let made = MemoryWatch(place, files, ladder) { [weak self] in self?.become($0) }
+    let made = MemoryWatch(place, files, pressureState) { [weak self] in self?.become($0) }
     let isWanted = state.withLock { state in
       // Another thread may have started the watch.
       guard state.watch == nil, !state.isStopped else { return false }

@@ -5,7 +5,7 @@ import Synchronization
 final class MemoryWatch: Sendable {
   private let place: PSIFile.Place
   private let files: SystemFiles
-  private let ladder: PressureState
+  private let pressureState: PressureState
   private let onStep: @Sendable (PressureState.Step) -> Void
   private let waker: Waker
   private let isStopped = Atomic(false)
@@ -16,19 +16,19 @@ final class MemoryWatch: Sendable {
   /// - Parameters:
   ///   - place: The PSI file.
   ///   - files: The files of the control groups.
-  ///   - ladder: Decides the steps.
+  ///   - pressureState: Decides the steps.
   ///   - onStep: Called on the thread after each change of the step.
   init?(
     _ place: PSIFile.Place,
     _ files: SystemFiles,
-    _ ladder: PressureState,
+    _ pressureState: PressureState,
     onStep: @escaping @Sendable (PressureState.Step) -> Void
   ) {
     guard let waker = Waker() else { return nil }
     self.waker = waker
     self.place = place
     self.files = files
-    self.ladder = ladder
+    self.pressureState = pressureState
     self.onStep = onStep
   }
 
@@ -46,18 +46,18 @@ final class MemoryWatch: Sendable {
 
   private func run() {
     let sources = PressureSources(place, files, waker: waker)
-    var ladder = ladder
+    var pressureState = pressureState
     while sources.isOpen, !isStopped.load(ordering: .acquiring) {
-      let before = ladder.step
+      let before = pressureState.step
       let wasSign =
-        switch ladder.rest {
-        case .deaf(let until): sources.wait(for: waker, atMost: until - now, isListening: false)
+        switch pressureState.rest {
+        case .paused(let until): sources.wait(for: waker, atMost: until - now, isListening: false)
         case .listening(let until):
           sources.wait(for: waker, atMost: until.map { $0 - now }, isListening: true)
         }
       if isStopped.load(ordering: .acquiring) { return }
-      if wasSign { ladder.heard(at: now) } else { ladder.waited(at: now) }
-      if ladder.step != before { onStep(ladder.step) }
+      if wasSign { pressureState.signalled(at: now) } else { pressureState.waited(at: now) }
+      if pressureState.step != before { onStep(pressureState.step) }
     }
   }
 

@@ -19,7 +19,7 @@ struct PressureState: Sendable, Hashable {
   /// The behaviour of a watcher until the next change.
   enum Rest: Sendable, Hashable {
     /// Ignore signs until then, because they have the same cause as the last step.
-    case deaf(until: Duration)
+    case paused(until: Duration)
     /// Wait for signs, at most until then; nil for no limit.
     case listening(until: Duration?)
   }
@@ -41,7 +41,7 @@ struct PressureState: Sendable, Hashable {
   }
 
   /// Records a sign that memory is short.
-  mutating func heard(at now: Duration) {
+  mutating func signalled(at now: Duration) {
     step = Step(rawValue: step.rawValue + 1) ?? step
     changedAt = now
     isSettling = settling > .zero
@@ -56,7 +56,7 @@ struct PressureState: Sendable, Hashable {
   }
 
   var rest: Rest {
-    if isSettling { return .deaf(until: changedAt + settling) }
+    if isSettling { return .paused(until: changedAt + settling) }
     return .listening(until: step == .nothing ? nil : changedAt + recovery)
   }
 }

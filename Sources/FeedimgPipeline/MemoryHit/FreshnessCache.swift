@@ -8,7 +8,7 @@ import Synchronization
 final class FreshnessCache: Sendable {
   /// The consequences of showing an image.
   struct Verdict: Sendable, Hashable {
-    var asking: RevalidationPlan
+    var revalidation: RevalidationPlan
     /// How long the image stays fresh, in seconds.
     var left: Double
   }
@@ -50,7 +50,7 @@ final class FreshnessCache: Sendable {
       if 0..<Self.lifetime ~= passed, verdict.left > 0 || known.verdict.left <= 0 { return verdict }
     }
     let verdict = Verdict(
-      asking: RevalidationPlan(response, by: identity, at: now),
+      revalidation: RevalidationPlan(response, by: identity, at: now),
       left: Freshness(of: response, at: now).left
     )
     let entry = Entry(response: response, savesData: identity.savesData, verdict: verdict, madeAt: now)

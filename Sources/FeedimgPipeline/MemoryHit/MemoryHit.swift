@@ -48,10 +48,10 @@ extension ImageLoader {
       let (image, copy) = role == .original ? found.original : found.thumbnail,
       policy.decide(seen(others: .cached)) == decision
     else { return nil }
-    let identity = identity.asking(in: situation)
+    let identity = identity.adapted(to: situation)
     let verdict = image.response.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
     // An image that was revalidated a moment ago is not revalidated again.
-    if let verdict, verdict.asking != .none,
+    if let verdict, verdict.revalidation != .none,
       !revalidator.isTooRecent(identity.shared(variant.url.key))
     {
       return nil

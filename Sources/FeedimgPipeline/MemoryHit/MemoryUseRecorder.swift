@@ -14,7 +14,7 @@ final class MemoryUseRecorder: Sendable {
 
   private struct State {
     var counts: [Use: Int] = [:]
-    var toldAt = ContinuousClock.now - MemoryUseRecorder.pause
+    var reportedAt = ContinuousClock.now - MemoryUseRecorder.pause
   }
 
   private static let pause = Duration.seconds(1)
@@ -41,8 +41,8 @@ final class MemoryUseRecorder: Sendable {
     let use = Use(key: key, request: request ?? self.request)
     let due = state.withLock { state -> [Use: Int] in
       state.counts[use, default: 0] += 1
-      guard now - state.toldAt >= Self.pause else { return [:] }
-      state.toldAt = now
+      guard now - state.reportedAt >= Self.pause else { return [:] }
+      state.reportedAt = now
       defer { state.counts = [:] }
       return state.counts
     }

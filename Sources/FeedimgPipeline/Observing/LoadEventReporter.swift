@@ -19,8 +19,8 @@ struct LoadEventReporter: Sendable {
   static var present: LoadEventReporter? { current }
 
   /// Performs work with the reporter of another task.
-  static func with<Value>(_ witness: LoadEventReporter?, _ work: () async -> Value) async -> Value {
-    await $current.withValue(witness, operation: work)
+  static func with<Value>(_ reporter: LoadEventReporter?, _ work: () async -> Value) async -> Value {
+    await $current.withValue(reporter, operation: work)
   }
 
   /// Performs a load with a reporter, and reports its result.
@@ -31,8 +31,8 @@ struct LoadEventReporter: Sendable {
   ) async throws(LoadError) -> LoadedImage {
     guard !observers.isEmpty else { return try await load() }
     let number = lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
-    let witness = LoadEventReporter(load: number, item: item, observers: observers)
-    let result = await $current.withValue(witness) { () async -> Result<LoadedImage, LoadError> in
+    let reporter = LoadEventReporter(load: number, item: item, observers: observers)
+    let result = await $current.withValue(reporter) { () async -> Result<LoadedImage, LoadError> in
       do throws(LoadError) {
         return .success(try await load())
       } catch {
@@ -40,16 +40,16 @@ struct LoadEventReporter: Sendable {
       }
     }
     switch result {
-    case .success(let image): witness.tell(.finished(image.source))
-    case .failure(let error): witness.tell(error.code == .cancelled ? .cancelled : .failed(error))
+    case .success(let image): reporter.report(.finished(image.source))
+    case .failure(let error): reporter.report(error.code == .cancelled ? .cancelled : .failed(error))
     }
     return try result.get()
   }
 
   /// Reports a step of the calling task's load to its observers, if any.
-  static func tell(_ step: @autoclosure () -> LoadEvent.Step) { current?.tell(step()) }
+  static func report(_ step: @autoclosure () -> LoadEvent.Step) { current?.report(step()) }
 
-  func tell(_ step: LoadEvent.Step) {
+  func report(_ step: LoadEvent.Step) {
     let event = LoadEvent(load: load, item: item, time: clock.now, step: step)
     for observer in observers { observer.observe(event) }
   }

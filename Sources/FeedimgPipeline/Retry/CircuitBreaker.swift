@@ -27,7 +27,7 @@ struct CircuitBreaker: Sendable {
     /// The time limit of the current probe; after it, another probe may start.
     var probeUntil: Duration?
     /// Whether a load has sent a request despite the current cooldown.
-    var hasInsisted = false
+    var hasProbed = false
     var seen: Duration
     var error: LoadError
   }
@@ -48,19 +48,19 @@ struct CircuitBreaker: Sendable {
   /// Whether a request to an origin may go out now.
   ///
   /// One load may insist in each cooldown: a server that responds with errors may still have this image.
-  func admission(_ origin: String, insisting: Bool = false, at now: Duration) -> Admission {
+  func admission(_ origin: String, allowingProbe: Bool = false, at now: Duration) -> Admission {
     guard let circuit = circuits[origin], let opensUntil = circuit.opensUntil else { return .admitted }
     if let until = circuit.probeUntil, now < until { return .probing }
-    let insists =
-      insisting && !circuit.hasInsisted && circuit.error.status != nil && circuit.error.retryAfter == nil
-    return now >= opensUntil || insists ? .admitted : .open(opensUntil - now, circuit.error)
+    let mayProbe =
+      allowingProbe && !circuit.hasProbed && circuit.error.status != nil && circuit.error.retryAfter == nil
+    return now >= opensUntil || mayProbe ? .admitted : .open(opensUntil - now, circuit.error)
   }
 
   /// Admits a request, which becomes the probe if the circuit is half-open; the load must report its result.
-  mutating func admit(_ origin: String, insisting: Bool = false, at now: Duration) -> Admission {
-    let admission = admission(origin, insisting: insisting, at: now)
+  mutating func admit(_ origin: String, allowingProbe: Bool = false, at now: Duration) -> Admission {
+    let admission = admission(origin, allowingProbe: allowingProbe, at: now)
     guard admission == .admitted, let opensUntil = circuits[origin]?.opensUntil else { return admission }
-    circuits[origin]?.hasInsisted = now < opensUntil
+    circuits[origin]?.hasProbed = now < opensUntil
     circuits[origin]?.probeUntil = now + Self.probeTime
     circuits[origin]?.seen = now
     return .admitted
@@ -96,7 +96,7 @@ struct CircuitBreaker: Sendable {
   /// Ends a probe that was cancelled without a result, so that the next load may probe.
   mutating func probeCancelled(_ origin: String) {
     circuits[origin]?.probeUntil = nil
-    circuits[origin]?.hasInsisted = false
+    circuits[origin]?.hasProbed = false
   }
 
   /// Records a failed attempt.
@@ -120,7 +120,7 @@ struct CircuitBreaker: Sendable {
   ) {
     let before = circuits[origin]
     let isProbe = isProbe && before?.probeUntil != nil
-    var circuit = noted(origin, error, at: now)
+    var circuit = recorded(origin, error, at: now)
     if isProbe { circuit.probeUntil = nil }
     if !isRepeated || isProbe || error.status == nil { circuit.failures += 1 }
     // While a circuit is open, only a probe extends it, because requests sent before it opened also fail.
@@ -132,7 +132,7 @@ struct CircuitBreaker: Sendable {
       }
     if opens {
       circuit.cooldown = Self.backoff.next(after: circuit.cooldown)
-      circuit.hasInsisted = false
+      circuit.hasProbed = false
       let reopening = now + Self.backoff.jittered(circuit.cooldown, using: &random)
       circuit.opensUntil =
         error.retryAfter == nil ? reopening : max(circuit.opensUntil ?? reopening, reopening)
@@ -140,7 +140,7 @@ struct CircuitBreaker: Sendable {
     circuits[origin] = circuit
   }
 
-  private mutating func noted(_ origin: String, _ error: LoadError, at now: Duration) -> Circuit {
+  private mutating func recorded(_ origin: String, _ error: LoadError, at now: Duration) -> Circuit {
     if circuits.count >= Self.maximumCount, circuits[origin] == nil { makeRoom() }
     var circuit = circuits[origin] ?? Circuit(seen: now, error: error)
     (circuit.seen, circuit.error) = (now, error)

@@ -27,7 +27,7 @@ final class LivenessMonitor: Sendable {
       kind: .offline,
       metered: network.metered,
       isReachable: false,
-      reason: "connected (\(network.kind.rawValue)), but nothing gets through",
+      reason: "connected (\(network.kind.rawValue)), but no response arrives",
       meteredReason: network.meteredReason
     )
   }
@@ -38,9 +38,9 @@ final class LivenessMonitor: Sendable {
   func began() -> Int? { state.withLock { $0.isDead ? $0.began(at: time.now()) : nil } }
 
   /// Records that a host responded, with a head or with bytes.
-  func heard(isImage: Bool) {
+  func responded(isImage: Bool) {
     let now = time.now()
-    if state.withLock({ $0.heard(isImage: isImage, at: now) }) { turned() }
+    if state.withLock({ $0.responded(isImage: isImage, at: now) }) { turned() }
   }
 
   /// Records that a probe was cancelled without a result; does nothing if the number is nil.
@@ -52,7 +52,7 @@ final class LivenessMonitor: Sendable {
   func reset() { state.withLock { $0.reset() } }
 
   /// Records what a failure indicates about the network.
-  @PipelineActor func judge(_ error: LoadError, of attempt: Attempt) {
+  @PipelineActor func failed(_ error: LoadError, of attempt: Attempt) {
     let now = time.now()
     let isTurn = state.withLock { liveness in
       defer { liveness.probeAbandoned(attempt.networkProbe, at: now) }
@@ -65,7 +65,7 @@ final class LivenessMonitor: Sendable {
       let hasResponded =
         asked.origin != url.origin && !url.isLoopback
         || !asked.isLoopback && (hasProgressed || error.status != nil || error.code == .notAnImage)
-      var isTurn = hasResponded && liveness.heard(isImage: hasProgressed, at: now)
+      var isTurn = hasResponded && liveness.responded(isImage: hasProgressed, at: now)
       if NetworkLiveness.counts(error, after: now - attempt.begun), !hasProgressed, !asked.isLoopback,
         liveness.failed(asked.host, begun: attempt.begun, probe: attempt.networkProbe, at: now)
       {

@@ -84,7 +84,7 @@ package struct NetworkLiveness: Sendable {
   ///   - isImage: Whether it sent an image, which cannot come from a captive portal.
   ///   - now: The current time.
   /// - Returns: Whether the network was dead until now.
-  mutating func heard(isImage: Bool, at now: Duration) -> Bool {
+  mutating func responded(isImage: Bool, at now: Duration) -> Bool {
     lastSign = now
     silences = Tally()
     if isImage { (lastImage, pages) = (now, Tally()) }

@@ -10,7 +10,7 @@ import Synchronization
 /// (``CircuitSubscriptions``).
 @PipelineActor package final class RetryController {
   /// The longest wait of a load for an open circuit, about as long as its own attempts would take.
-  nonisolated static let patience = Duration.seconds(5)
+  nonisolated static let maximumWait = Duration.seconds(5)
   /// The number of times that a load with progress gets all its attempts back.
   nonisolated static let maximumAdvances = 16
 
@@ -56,7 +56,7 @@ import Synchronization
 
   /// How long and how often a load has waited for its origin.
   private struct Wait {
-    var left = RetryController.patience
+    var left = RetryController.maximumWait
     var hasWaited = false
     /// The number of the probe, if the load probes a dead network.
     var networkProbe: Int?
@@ -97,7 +97,7 @@ import Synchronization
       tries += 1
       last = failure
       guard let pause = failed(begun, &failure, tries: tries) else { throw failure }
-      LoadEventReporter.tell(.retried(failure, after: pause))
+      LoadEventReporter.report(.retried(failure, after: pause))
       try await sleep(pause, url)
     }
   }
@@ -156,9 +156,9 @@ import Synchronization
         guard !Task.isCancelled else { throw Self.cancelled(url) }
         let now = time.now()
         if let known = negatives.error(of: url.key, at: now) { throw known }
-        if let last, wait.networkProbe == nil, isOutOfReach(url) { throw last }
+        if let last, wait.networkProbe == nil, isUnreachable(url) { throw last }
         if !waitsForSilence, let silence = silence(of: url) { throw silence }
-        switch breaker.admission(url.origin, insisting: wait.hasWaited, at: now) {
+        switch breaker.admission(url.origin, allowingProbe: wait.hasWaited, at: now) {
         case .open(let pause, let error):
           guard now + pause <= deadline else { throw Self.refusal(url, error, for: pause) }
           try await sleep(pause, url)
@@ -174,7 +174,7 @@ import Synchronization
           return Attempt(
             url,
             self,
-            insists: wait.hasWaited,
+            mayProbe: wait.hasWaited,
             beyond: furthest,
             networkProbe: wait.networkProbe
           )
@@ -189,7 +189,7 @@ import Synchronization
 
   private func networkProbe(of url: ImageURL) -> Int? { url.isLoopback ? nil : liveness.began() }
 
-  private func isOutOfReach(_ url: ImageURL) -> Bool { liveness.isOffline && !url.isLoopback }
+  private func isUnreachable(_ url: ImageURL) -> Bool { liveness.isOffline && !url.isLoopback }
 
   private func sleep(_ wait: Duration, _ url: ImageURL) async throws(LoadError) {
     do {
@@ -222,7 +222,7 @@ import Synchronization
     negatives.forget(attempt.url.key)
     let origins = Set([attempt.url.origin, attempt.asked.origin])
     for origin in origins { release(origin, respondedNow(origin)) }
-    if !attempt.asked.isLoopback { liveness.heard(isImage: true) }
+    if !attempt.asked.isLoopback { liveness.responded(isImage: true) }
   }
 
   /// Records a failure.
@@ -274,9 +274,9 @@ import Synchronization
     }
     error.hasOpenCircuit = breaker.isOpen(asked.origin)
     if tries != nil, wait == nil { negatives.note(error, of: url.key, at: now) }
-    liveness.judge(error, of: attempt)
+    liveness.failed(error, of: attempt)
     setAlarm()
-    return isOutOfReach(url) ? nil : wait
+    return isUnreachable(url) ? nil : wait
   }
 
   // MARK: Probes
@@ -284,8 +284,8 @@ import Synchronization
   /// Admits a request of an attempt.
   ///
   /// - Returns: Whether the request is a probe of its origin; nil if it must not go out.
-  func admit(_ origin: String, insisting: Bool) -> Bool? {
-    guard breaker.admit(origin, insisting: insisting, at: time.now()) == .admitted else { return nil }
+  func admit(_ origin: String, allowingProbe: Bool) -> Bool? {
+    guard breaker.admit(origin, allowingProbe: allowingProbe, at: time.now()) == .admitted else { return nil }
     return breaker.isOpen(origin)
   }
 
@@ -393,7 +393,7 @@ import Synchronization
 
   let url: ImageURL
   private let controller: RetryController
-  private let insists: Bool
+  private let mayProbe: Bool
   /// The number of the probe, if the load probes a dead network.
   let networkProbe: Int?
   /// The number of bytes kept before this attempt.
@@ -411,11 +411,11 @@ import Synchronization
   init(
     _ url: ImageURL,
     _ controller: RetryController,
-    insists: Bool = false,
+    mayProbe: Bool = false,
     beyond start: Int = 0,
     networkProbe: Int? = nil
   ) {
-    (self.url, self.controller, self.insists, self.networkProbe) = (url, controller, insists, networkProbe)
+    (self.url, self.controller, self.mayProbe, self.networkProbe) = (url, controller, mayProbe, networkProbe)
     (self.start, furthest, asked, begun) = (start, start, url, controller.time.now())
   }
 
@@ -429,7 +429,7 @@ import Synchronization
   func begin() throws(LoadError) {
     (asked, begun) = (url, controller.time.now())
     guard phase != .responded else { return }
-    switch controller.admit(url.origin, insisting: insists) {
+    switch controller.admit(url.origin, allowingProbe: mayProbe) {
     case true?: phase = .probe
     case false?: phase = .sent
     case nil:
@@ -440,7 +440,7 @@ import Synchronization
 
   /// Records the head of a response.
   func responded(status: Int, isImage: Bool) {
-    if !asked.isLoopback { controller.liveness.heard(isImage: isImage) }
+    if !asked.isLoopback { controller.liveness.responded(isImage: isImage) }
     // The attempt reports a failure of the whole origin when it ends.
     guard !CircuitBreaker.counts(LoadError(.status, message: "", status: status)) else { return }
     if leave(to: .responded) == .probe { controller.probeResponded(url.origin) }
@@ -448,7 +448,7 @@ import Synchronization
 
   /// Records a redirect.
   func redirected(to next: ImageURL) {
-    if !asked.isLoopback { controller.liveness.heard(isImage: false) }
+    if !asked.isLoopback { controller.liveness.responded(isImage: false) }
     asked = next
     if next.origin != url.origin, leave(to: .responded) == .probe { controller.probeResponded(url.origin) }
   }

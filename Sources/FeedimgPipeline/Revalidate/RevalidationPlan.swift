@@ -29,7 +29,7 @@ package enum RevalidationPlan: Hashable, Sendable {
       // The server chose it by the request fields of another program (RFC 9111 §4.1).
       self = .before
     } else {
-      self = Freshness(of: response, at: now).standing == .fresh || isNew ? .none : .meanwhile
+      self = Freshness(of: response, at: now).state == .fresh || isNew ? .none : .meanwhile
     }
   }
 }

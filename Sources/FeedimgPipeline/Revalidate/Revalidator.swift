@@ -159,7 +159,7 @@ extension Revalidation {
     let isReload: Bool
 
     /// The key, which is equal for all requests that may share a response.
-    var key: String { identity.shared(variant.url.key, asking: directives) }
+    var key: String { identity.shared(variant.url.key, adding: directives) }
 
     private var directives: HTTPFields { isReload ? ImageDownload.endToEnd : HTTPFields() }
 
@@ -193,8 +193,8 @@ extension Revalidation {
         result = .failure(LoadError(.cancelled, url: variant.url, message: message))
       }
       switch result {
-      case .success(let new): LoadEventReporter.tell(.revalidated(isNew: new != nil))
-      case .failure(let error): LoadEventReporter.tell(.notRevalidated(error))
+      case .success(let new): LoadEventReporter.report(.revalidated(isNew: new != nil))
+      case .failure(let error): LoadEventReporter.report(.notRevalidated(error))
       }
       return result
     }
@@ -247,7 +247,7 @@ extension Revalidation {
 
     private func isNewer(_ stored: StoredResponse, than asked: StoredResponse) -> Bool {
       stored.respondedAt > asked.respondedAt
-        && Freshness(of: stored, at: loader.clock()).standing == .fresh
+        && Freshness(of: stored, at: loader.clock()).state == .fresh
         && stored.matches(identity.sent)
     }
   }

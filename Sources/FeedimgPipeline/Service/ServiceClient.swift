@@ -15,17 +15,17 @@ package final class ServiceClient: Sendable {
     /// The reason why no more requests go to the service; nil while it is used.
     var obstacle: String?
     /// The reason why the service did not load the latest failed image; it may load others.
-    var mishap: String?
+    var lastFailure: String?
   }
 
   private let socket: String
   /// The cache folder of this program; a service with another folder is not used.
   private let cacheFolder: String
   private let downloader: any Downloading
-  private let greeting: ServiceProbe
+  private let probe: ServiceProbe
   /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
   private let silence: SharedResponse<LoadError?>
-  private let vigil: ServiceHealthMonitor
+  private let healthMonitor: ServiceHealthMonitor
   /// Guards the state; requests go out outside the lock.
   private let state = Mutex(State())
 
@@ -33,20 +33,20 @@ package final class ServiceClient: Sendable {
     socket: String,
     cacheFolder: String,
     downloader: any Downloading,
-    greetingTimeout: Duration = .seconds(2),
+    probeTimeout: Duration = .seconds(2),
     time: MonotonicTime = .system()
   ) {
     (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
-    let greeting = ServiceProbe(socket: socket, downloader: downloader, timeout: greetingTimeout)
-    self.greeting = greeting
-    silence = SharedResponse { await greeting.perform() }
-    vigil = ServiceHealthMonitor(greeting, time)
+    let probe = ServiceProbe(socket: socket, downloader: downloader, timeout: probeTimeout)
+    self.probe = probe
+    silence = SharedResponse { await probe.perform() }
+    healthMonitor = ServiceHealthMonitor(probe, time)
   }
 
   /// A message about the use of the service so far; nil before its first use.
   var account: String? {
     state.withLock { state in
-      let reason = state.obstacle ?? state.mishap
+      let reason = state.obstacle ?? state.lastFailure
       guard state.loaded > 0 else { return reason.map { "not loaded by the service at `\(socket)`: \($0)" } }
       let images = state.loaded == 1 ? "1 image" : "\(state.loaded) images"
       return "\(images) loaded by the service at `\(socket)`" + (reason.map { ", others not: \($0)" } ?? "")
@@ -75,26 +75,26 @@ package final class ServiceClient: Sendable {
       giveUp("it is not running")
       return nil
     }
-    guard await greeted() else { return nil }
+    guard await isResponding() else { return nil }
     let priority = inFlight.priority
     // A random name distinguishes this load from those of all other clients.
     let name = String(UInt64.random(in: .min ... .max), radix: 36)
     guard let request = request(variant, settings, priority, name) else { return nil }
-    let urgency = ServicePriorityUpdater(after: priority) { await self.tell($0, of: name) }
+    let urgency = ServicePriorityUpdater(after: priority) { await self.send($0, of: name) }
     inFlight.onPriority { [weak inFlight] in if let inFlight { urgency.follow { inFlight.priority } } }
     defer {
       inFlight.onPriority(nil)
       urgency.end()
     }
     urgency.follow { inFlight.priority }
-    let receiver = ServiceReceiver(inFlight, vigil)
+    let receiver = ServiceReceiver(inFlight, healthMonitor)
     inFlight.setScans(of: variant.url) { [weak receiver] in receiver?.scan() }
     defer { inFlight.setScans(of: variant.url, nil) }
     let head: ResponseHead
     do throws(LoadError) {
       head = try await perform(request, into: receiver)
     } catch {
-      let silence = vigil.silence
+      let silence = healthMonitor.silence
       if let silence { giveUp("it stopped responding: \(silence.message)") }
       guard error.code != .cancelled || silence != nil && !Task.isCancelled else { throw error }
       // If the transfer of the image itself was interrupted, the next attempt reports that.
@@ -117,7 +117,7 @@ package final class ServiceClient: Sendable {
     )
   }
 
-  private func greeted() async -> Bool {
+  private func isResponding() async -> Bool {
     guard let error = await silence.value else { return true }
     giveUp("it does not respond: \(error.message)")
     return false
@@ -135,8 +135,8 @@ package final class ServiceClient: Sendable {
         return .failure(error)
       }
     }
-    let number = vigil.begin { transfer.cancel() }
-    defer { vigil.end(number) }
+    let number = healthMonitor.begin { transfer.cancel() }
+    defer { healthMonitor.end(number) }
     let result = await withTaskCancellationHandler {
       await transfer.value
     } onCancel: {
@@ -189,9 +189,9 @@ package final class ServiceClient: Sendable {
   }
 
   /// Sends the present priority of a load; an older service without this request keeps the first one.
-  private func tell(_ priority: LoadPriority, of load: String) async {
+  private func send(_ priority: LoadPriority, of load: String) async {
     guard let url = try? ImageURL("http://localhost/v1/priority") else { return }
-    var request = greeting.request(of: url)
+    var request = probe.request(of: url)
     (request.method, request.fields) = (.post, Self.fields(of: load, priority))
     _ = try? await downloader.download(request, into: IgnoringReceiver())
   }
@@ -233,13 +233,13 @@ package final class ServiceClient: Sendable {
       retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
     )
     error.origin = problem["origin"]?.text
-    (error.isFromService, error.hasOpenCircuit) = (true, problem["originLeftAlone"] == true)
+    (error.isFromService, error.hasOpenCircuit) = (true, problem["originCircuitOpen"] == true)
     throw error
   }
 
   private func giveUp(_ reason: String) { state.withLock { $0.obstacle = reason } }
 
-  private func note(_ mishap: String) { state.withLock { $0.mishap = mishap } }
+  private func note(_ lastFailure: String) { state.withLock { $0.lastFailure = lastFailure } }
 
   /// Escapes text for a value in a query (RFC 3986 §2.3).
   private static func escaped(_ text: String) -> String {

@@ -14,7 +14,7 @@ final class ServiceHealthMonitor: Sendable {
     /// The number of the latest request at the last check.
     var seen = 0
     /// Whether bytes have arrived since the last check.
-    var hasHeard = false
+    var hasReceived = false
     var isLooking = false
     var silence: LoadError?
   }
@@ -22,12 +22,12 @@ final class ServiceHealthMonitor: Sendable {
   /// The time between two checks.
   static let interval = Duration.seconds(5)
 
-  private let greeting: ServiceProbe
+  private let probe: ServiceProbe
   private let time: MonotonicTime
   /// Guards the requests; they are cancelled outside the lock.
   private let state = Mutex(State())
 
-  init(_ greeting: ServiceProbe, _ time: MonotonicTime) { (self.greeting, self.time) = (greeting, time) }
+  init(_ probe: ServiceProbe, _ time: MonotonicTime) { (self.probe, self.time) = (probe, time) }
 
   /// The error of the failed check; nil while the service does not hang.
   var silence: LoadError? { state.withLock { $0.silence } }
@@ -59,7 +59,7 @@ final class ServiceHealthMonitor: Sendable {
   func end(_ number: Int) { state.withLock { $0.requests[number] = nil } }
 
   /// Records that bytes of a response arrived.
-  func hear() { state.withLock { $0.hasHeard = true } }
+  func received() { state.withLock { $0.hasReceived = true } }
 
   /// Checks whether the service may hang, and asks it if so.
   ///
@@ -70,14 +70,14 @@ final class ServiceHealthMonitor: Sendable {
         state.isLooking = false
         return nil
       }
-      defer { (state.seen, state.hasHeard) = (state.issued, false) }
-      return !state.hasHeard && state.requests.keys.contains { $0 <= state.seen }
+      defer { (state.seen, state.hasReceived) = (state.issued, false) }
+      return !state.hasReceived && state.requests.keys.contains { $0 <= state.seen }
     }
     guard let isSilent else { return false }
     // A service that refuses new connections still serves its present clients or closes their connections.
-    guard isSilent, let silence = await greeting.perform(), silence.code == .timeout else { return true }
+    guard isSilent, let silence = await probe.perform(), silence.code == .timeout else { return true }
     let requests = state.withLock { state in
-      guard !state.hasHeard else { return [] as [@Sendable () -> Void] }
+      guard !state.hasReceived else { return [] as [@Sendable () -> Void] }
       state.silence = silence
       return Array(state.requests.values)
     }

@@ -9,29 +9,29 @@ import Synchronization
 final class ServicePriorityUpdater: Sendable {
   private struct State {
     /// The priority last sent to the service.
-    var told: LoadPriority
+    var sent: LoadPriority
     var wanted: LoadPriority
     var task: Task<Void, Never>?
     var isOver = false
 
     /// Returns the priority to send; nil if the service has the latest one.
     mutating func next() -> LoadPriority? {
-      guard !isOver, told != wanted else { return nil }
-      told = wanted
+      guard !isOver, sent != wanted else { return nil }
+      sent = wanted
       return wanted
     }
   }
 
-  private let tell: @Sendable (LoadPriority) async -> Void
+  private let send: @Sendable (LoadPriority) async -> Void
   /// Guards the priorities; tasks are cancelled outside the lock.
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - first: The priority in the request for the image.
-  ///   - tell: Sends a priority; returns when the request has succeeded or failed.
-  init(after first: LoadPriority, telling tell: @escaping @Sendable (LoadPriority) async -> Void) {
-    self.tell = tell
-    state = Mutex(State(told: first, wanted: first))
+  ///   - send: Sends a priority; returns when the request has succeeded or failed.
+  init(after first: LoadPriority, sending send: @escaping @Sendable (LoadPriority) async -> Void) {
+    self.send = send
+    state = Mutex(State(sent: first, wanted: first))
   }
 
   /// Records the present priority, which is read under the lock.
@@ -39,7 +39,7 @@ final class ServicePriorityUpdater: Sendable {
     state.withLock { state in
       state.wanted = priority()
       guard state.task == nil, let first = state.next() else { return }
-      state.task = Task { await tellAll(from: first) }
+      state.task = Task { await sendAll(from: first) }
     }
   }
 
@@ -51,10 +51,10 @@ final class ServicePriorityUpdater: Sendable {
     task?.cancel()
   }
 
-  private func tellAll(from first: LoadPriority) async {
+  private func sendAll(from first: LoadPriority) async {
     var next = first as LoadPriority?
     while let priority = next {
-      await tell(priority)
+      await send(priority)
       next = state.withLock { state in
         let next = state.next()
         if next == nil { state.task = nil }

@@ -5,19 +5,21 @@ import Synchronization
 final class ServiceReceiver: BodyReceiving {
   private struct State {
     /// Whether the service downloads the image; a cached image reports no progress.
-    var isBrought = false
+    var isFetched = false
     var head: ResponseHead?
     var bytes: [UInt8] = []
     var scans = ScanSelector()
   }
 
   private let load: InFlightLoad
-  private let vigil: ServiceHealthMonitor
-  private let witness = LoadEventReporter.present
+  private let healthMonitor: ServiceHealthMonitor
+  private let reporter = LoadEventReporter.present
   /// Guards the response; the transfer's thread extends it.
   private let state = Mutex(State())
 
-  init(_ load: InFlightLoad, _ vigil: ServiceHealthMonitor) { (self.load, self.vigil) = (load, vigil) }
+  init(_ load: InFlightLoad, _ healthMonitor: ServiceHealthMonitor) {
+    (self.load, self.healthMonitor) = (load, healthMonitor)
+  }
 
   var head: ResponseHead? { state.withLock { $0.head } }
   var bytes: [UInt8] { state.withLock { $0.bytes } }
@@ -31,11 +33,11 @@ final class ServiceReceiver: BodyReceiving {
   }
 
   func begin(_ head: ResponseHead) throws(LoadError) {
-    vigil.hear()
+    healthMonitor.received()
     let cacheStatus = head.fields["Cache-Status"]
-    let isBrought = head.status == 200 && ServiceClient.isForwarded(cacheStatus)
-    state.withLock { ($0.head, $0.isBrought) = (head, isBrought) }
-    guard isBrought else { return }
+    let isFetched = head.status == 200 && ServiceClient.isForwarded(cacheStatus)
+    state.withLock { ($0.head, $0.isFetched) = (head, isFetched) }
+    guard isFetched else { return }
     if ServiceClient.isCollapsed(cacheStatus) { load.countsForOtherClient = true }
     // A caller whose data limit is too low leaves before the first byte.
     try load.report(
@@ -44,14 +46,14 @@ final class ServiceReceiver: BodyReceiving {
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-    vigil.hear()
+    healthMonitor.received()
     let (head, count) = state.withLock { state in
       state.bytes.append(contentsOf: bytes)
-      return (state.isBrought ? state.head : nil, state.bytes.count)
+      return (state.isFetched ? state.head : nil, state.bytes.count)
     }
     guard let head else { return }
     let progress = LoadProgress(received: ByteCount(count), total: head.contentLength.map { ByteCount($0) })
-    witness?.tell(.progress(progress))
+    reporter?.report(.progress(progress))
     try load.report(progress)
   }
 }

@@ -4,7 +4,7 @@ package import FeedimgPolicy
 /// The state of the budget at the time of a decision.
 package enum BudgetReading: Sendable, Hashable {
   /// No rule depends on the budget, so it was not read.
-  case unasked
+  case notRead
   case unset
   case known(CellularBudget)
   /// The remaining budget is unknown, for this reason; it counts as zero, so that data is not spent twice.
@@ -22,7 +22,7 @@ package enum BudgetReading: Sendable, Hashable {
     _ usage: (any UsageKeeping)?
   ) {
     guard policy.asks(.budgetLeft) || policy.asks(.fits) else {
-      self = .unasked
+      self = .notRead
       return
     }
     guard let usage, settings.cellularBudget != nil else {
@@ -40,7 +40,7 @@ package enum BudgetReading: Sendable, Hashable {
   /// The fact `budget left`; nil if no rule depends on it, or no budget is set.
   package var left: ByteCount? {
     switch self {
-    case .unasked, .unset: nil
+    case .notRead, .unset: nil
     case .known(let budget): budget.left
     case .unreadable: ByteCount(0)
     }
@@ -49,7 +49,7 @@ package enum BudgetReading: Sendable, Hashable {
   /// The source of the fact, in words.
   package var source: String {
     switch self {
-    case .unasked: "no rule depends on it"
+    case .notRead: "no rule depends on it"
     case .unset: "the setting cellular-budget is none"
     case .known(let budget):
       "the setting cellular-budget, less \(budget.used.rounded) since \(budget.days.lowerBound)"

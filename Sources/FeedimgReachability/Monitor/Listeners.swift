@@ -6,13 +6,13 @@ struct Listeners {
 
   /// Callbacks, called on the monitor's thread.
   struct Listener: Sendable {
-    var tell: @Sendable (NetworkState) -> Void
+    var report: @Sendable (NetworkState) -> Void
     /// Called if the thread ends before the listener leaves.
     var end: @Sendable () -> Void = {}
   }
 
   private var listeners: [ID: Listener] = [:]
-  private var newcomers: [ID] = []
+  private var newListeners: [ID] = []
   private var nextID = 0
   /// Whether the last listener has left.
   ///
@@ -26,7 +26,7 @@ struct Listeners {
     guard !isOver else { return nil }
     defer { nextID += 1 }
     listeners[nextID] = listener
-    newcomers.append(nextID)
+    newListeners.append(nextID)
     return nextID
   }
 
@@ -41,13 +41,13 @@ struct Listeners {
 
   /// Returns all listeners, to notify them of a change.
   mutating func takeAll() -> [Listener] {
-    newcomers = []
+    newListeners = []
     return Array(listeners.values)
   }
 
   /// Returns the listeners that have received nothing yet, to notify them of the current state.
-  mutating func takeNewcomers() -> [Listener] {
-    defer { newcomers = [] }
-    return newcomers.compactMap { listeners[$0] }
+  mutating func takeNew() -> [Listener] {
+    defer { newListeners = [] }
+    return newListeners.compactMap { listeners[$0] }
   }
 }

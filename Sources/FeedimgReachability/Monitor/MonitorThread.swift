@@ -19,7 +19,7 @@ final class MonitorThread: Sendable {
   /// Callbacks run outside the lock.
   private let listeners = Mutex(Listeners())
   private let waker: Waker
-  private let isAskedToLook = Atomic(false)
+  private let isRefreshRequested = Atomic(false)
   private let noteOverrun: @Sendable () -> Void
   private let start = SuspendingClock.now
 
@@ -61,7 +61,7 @@ final class MonitorThread: Sendable {
 
   /// Makes the thread read the network now.
   func refresh() {
-    isAskedToLook.store(true, ordering: .relaxed)
+    isRefreshRequested.store(true, ordering: .relaxed)
     waker.wake()
   }
 
@@ -73,7 +73,7 @@ final class MonitorThread: Sendable {
     if !isGranted {
       let state = reader.freshState()
       for listener in listeners.withLock({ $0.takeAll() }) {
-        listener.tell(state)
+        listener.report(state)
         listener.end()
       }
     }
@@ -84,22 +84,22 @@ final class MonitorThread: Sendable {
     // Open both before the first reading, so that no change is missed in between.
     let sources = EventSources(waker: waker)
     let watcher = makeWatcher? { [weak self] in self?.refresh() }
-    let hearsAll = sources.hasNetlink && (makeWatcher == nil || watcher != nil)
-    var watch = NetworkWatch(period: hearsAll ? Self.safetyPeriod : polling)
+    let receivesAll = sources.hasNetlink && (makeWatcher == nil || watcher != nil)
+    var watch = NetworkWatch(period: receivesAll ? Self.safetyPeriod : polling)
     while !listeners.withLock({ $0.isOver }) {
       switch watch.step(at: now) {
       case .read:
         // The reader may not have seen the events yet that woke this thread.
         let state = reader.freshState()
-        watch.saw(state, at: now)
+        watch.observed(state, at: now)
       case .drain:
         let drained = drain(sources)
         watch.drained(drained, at: now)
       case .publish(let state):
-        for listener in listeners.withLock({ $0.takeAll() }) { listener.tell(state) }
+        for listener in listeners.withLock({ $0.takeAll() }) { listener.report(state) }
       case .sleep(let until, let orEvent):
         if let state = watch.published {
-          for listener in listeners.withLock({ $0.takeNewcomers() }) { listener.tell(state) }
+          for listener in listeners.withLock({ $0.takeNew() }) { listener.report(state) }
         }
         sources.listen(to: reader.services)
         sleep(sources, until, orEvent: orEvent, &watch)
@@ -115,11 +115,11 @@ final class MonitorThread: Sendable {
     _ watch: inout NetworkWatch
   ) {
     let wake = sources.wait(atMost: until - now, orEvent: orEvent)
-    if wake.contains(.waker), isAskedToLook.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
+    if wake.contains(.waker), isRefreshRequested.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
     if wake.contains(.resume) { watch.woke(at: now) }
     if wake.contains(.event) {
       let events = drain(sources)
-      watch.heard(events, at: now)
+      watch.received(events, at: now)
     }
   }
 

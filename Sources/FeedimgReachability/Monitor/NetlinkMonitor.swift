@@ -51,14 +51,14 @@ package final class NetlinkMonitor: NetworkMonitoring {
   /// monitor's thread makes the calls one after the other. Without changes, it wakes once a minute.
   ///
   /// - Parameters:
-  ///   - tell: Called until the observation is cancelled. It may cancel the observation itself.
-  ///   - end: Called after one call of `tell` if the system allows no thread.
+  ///   - report: Called until the observation is cancelled. It may cancel the observation itself.
+  ///   - end: Called after one call of `report` if the system allows no thread.
   /// - Returns: The observation. Keep it, and cancel it in the end.
   package func observe(
-    _ tell: @escaping @Sendable (NetworkState) -> Void,
+    _ report: @escaping @Sendable (NetworkState) -> Void,
     end: @escaping @Sendable () -> Void = {}
   ) -> NetworkObservation {
-    let listener = Listeners.Listener(tell: tell, end: end)
+    let listener = Listeners.Listener(report: report, end: end)
     let observation = NetworkObservation()
     guard
       let next = MonitorThread(
@@ -68,7 +68,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
         noteOverrun: { [overruns] in overruns.count.add(1, ordering: .relaxed) }
       )
     else {
-      tell(reader.currentState())
+      report(reader.currentState())
       end()
       return observation
     }

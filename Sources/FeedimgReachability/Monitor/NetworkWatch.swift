@@ -7,7 +7,7 @@ import FeedimgModel
 /// whole state.
 struct NetworkWatch {
   enum Step: Equatable {
-    /// Read the network, then call ``NetworkWatch/saw(_:at:)``.
+    /// Read the network, then call ``NetworkWatch/observed(_:at:)``.
     case read
     /// Discard the events that have arrived, then call ``NetworkWatch/drained(_:at:)``.
     case drain
@@ -65,7 +65,7 @@ struct NetworkWatch {
   }
 
   /// Records that events arrived and were discarded.
-  mutating func heard(_ events: Events, at now: Duration) {
+  mutating func received(_ events: Events, at now: Duration) {
     guard storm == nil else { return }
     switch events {
     case .none: break
@@ -99,7 +99,7 @@ struct NetworkWatch {
   }
 
   /// Records the state that was read.
-  mutating func saw(_ state: NetworkState, at now: Duration) {
+  mutating func observed(_ state: NetworkState, at now: Duration) {
     nextReading = now + period
     unpublished = schedule.observe(state, at: now)
   }

@@ -53,12 +53,12 @@ struct Metering: Hashable, Sendable {
   }
 
   private var byBeacon: (Metered, String) {
-    switch wireless?.cost ?? .notTold {
+    switch wireless?.cost ?? .notAnnounced {
     case .metered(let reason), .phone(let reason): (.yes, reason)
     case .free: (.no, "the access point reports that data is free")
-    case .notTold where gateway == Self.gatewayOfIPhone:
+    case .notAnnounced where gateway == Self.gatewayOfIPhone:
       (.yes, "the gateway has the address of an iPhone hotspot")
-    case .notTold: (.no, "there is no sign that data costs on this Wi-Fi")
+    case .notAnnounced: (.no, "there is no sign that data costs on this Wi-Fi")
     }
   }
 

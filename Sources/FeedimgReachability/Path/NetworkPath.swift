@@ -3,8 +3,8 @@ import FeedimgModel
 /// The path of packets to the internet: the route, and the links down to the hardware.
 struct NetworkPath: Hashable, Sendable {
   var route: Route
-  /// The leg of the route that this path takes.
-  var leg: Route.Leg
+  /// The nextHop of the route that this path takes.
+  var nextHop: Route.NextHop
   /// From the interface of the route down to the last known link; at least one.
   var links: [Link]
   /// The class of the last link.
@@ -66,7 +66,7 @@ extension NetworkState {
       metered: verdict.metered,
       device: device,
       via: path.links.map(\.name),
-      route: device.map { path.route.text(path.leg, device: $0) },
+      route: device.map { path.route.text(path.nextHop, device: $0) },
       isTethered: path.end.isTether,
       isTunnelled: path.isTunnelled,
       isVirtual: path.end.isVirtual,

@@ -59,13 +59,13 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
     return finding
   }
 
-  /// The state with the cost of all legs of a route.
+  /// The state with the cost of all nextHops of a route.
   private func describeAll(
     _ path: NetworkPath,
     _ resolver: PathResolver<Kernel>
   ) throws(NetlinkError) -> NetworkState {
     var state = describe(path)
-    for way in try resolver.pathsOfOtherLegs(path) { state.join(describe(way)) }
+    for way in try resolver.pathsOfOtherNextHops(path) { state.join(describe(way)) }
     return state
   }
 
@@ -76,7 +76,7 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
   ) throws(NetlinkError) -> NetworkPath? {
     guard let probe = family.probes.first,
       case .route(let route) = try kernel.route(RouteRequest(destination: probe)),
-      route.leg.index != path.leg.index,
+      route.nextHop.index != path.nextHop.index,
       case .path(let other) = try resolver.find(family),
       try resolver.hasInternetSource(other)
     else { return nil }
@@ -94,7 +94,7 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
   }
 
   private func describe(_ path: NetworkPath) -> NetworkState {
-    var metering = Metering(end: path.end, wireless: wirelessNetwork(path), gateway: path.leg.gateway)
+    var metering = Metering(end: path.end, wireless: wirelessNetwork(path), gateway: path.nextHop.gateway)
     guard let link = path.links.last else { return NetworkState(path, metering) }
     if path.end.mayBePhone { metering.isLeasedByPhone = kernel.isLeasedByPhone(link) }
     let identity = NetworkIdentity(device: link.name, wirelessName: metering.wireless?.name)

@@ -33,13 +33,13 @@ struct PathResolver<Kernel: KernelQuerying> {
   /// Finds the path of one protocol.
   func find(_ family: AddressFamily) throws(NetlinkError) -> PathFinding {
     var reason: String?
-    var asked: [Route.Leg] = []
+    var asked: [Route.NextHop] = []
     for probe in probes(family) {
       switch try kernel.route(RouteRequest(destination: probe)) {
       case .none(let none): reason = reason ?? none.reason
       case .route(let route):
-        guard route.legs != asked else { continue }
-        asked = route.legs
+        guard route.nextHops != asked else { continue }
+        asked = route.nextHops
         switch try follow(route) {
         case .path(let path): return .path(path)
         case .none(let obstacle): reason = reason ?? obstacle
@@ -63,27 +63,27 @@ struct PathResolver<Kernel: KernelQuerying> {
     return true
   }
 
-  /// The paths over the other legs of a path's route, which some packets take.
-  func pathsOfOtherLegs(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
+  /// The paths over the other nextHops of a path's route, which some packets take.
+  func pathsOfOtherNextHops(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
     var ways: [NetworkPath] = []
-    for leg in path.route.legs where !leg.isDead && leg.index != path.leg.index {
-      if case .path(let way) = try follow(leg, of: path.route) { ways.append(way) }
+    for nextHop in path.route.nextHops where !nextHop.isDead && nextHop.index != path.nextHop.index {
+      if case .path(let way) = try follow(nextHop, of: path.route) { ways.append(way) }
     }
     return ways
   }
 
   private func follow(_ route: Route) throws(NetlinkError) -> PathFinding {
     var finding = PathFinding.none(Self.gone)
-    for leg in route.legsInOrder {
-      finding = try follow(leg, of: route)
+    for nextHop in route.nextHopsInOrder {
+      finding = try follow(nextHop, of: route)
       if case .path = finding { return finding }
     }
     return finding
   }
 
-  private func follow(_ leg: Route.Leg, of route: Route) throws(NetlinkError) -> PathFinding {
-    guard let link = try kernel.links(.link(leg.index)).first else { return .none(Self.gone) }
-    return try descend(to: link, NetworkPath(route: route, leg: leg, links: [], end: .unknown(link)))
+  private func follow(_ nextHop: Route.NextHop, of route: Route) throws(NetlinkError) -> PathFinding {
+    guard let link = try kernel.links(.link(nextHop.index)).first else { return .none(Self.gone) }
+    return try descend(to: link, NetworkPath(route: route, nextHop: nextHop, links: [], end: .unknown(link)))
   }
 
   private static var gone: String { "the interface of the route to the internet has just gone" }
@@ -232,7 +232,7 @@ extension PathResolver {
   ) throws(NetlinkError) -> PathFinding {
     let request = RouteRequest(destination: remote, device: tunnel.lower)
     guard case .route(let outer) = try kernel.route(request),
-      let carrier = try kernel.links(.link(outer.leg.index)).first
+      let carrier = try kernel.links(.link(outer.nextHop.index)).first
     else { return .none("there is no route to the other end of the tunnel `\(tunnel.name)`") }
     return try descend(to: carrier, path)
   }
@@ -247,8 +247,8 @@ extension PathResolver {
       for mark in try kernel.marks(family) {
         guard let probe = family.probes.first,
           case .route(let route) = try kernel.route(RouteRequest(destination: probe, mark: mark)),
-          !path.links.contains(where: { $0.index == route.leg.index }),
-          let link = try kernel.links(.link(route.leg.index)).first,
+          !path.links.contains(where: { $0.index == route.nextHop.index }),
+          let link = try kernel.links(.link(route.nextHop.index)).first,
           !link.isTunnel, link.obstacle == nil
         else { continue }
         return link

@@ -4,7 +4,7 @@ import Glibc
 /// The route of packets to a destination, up to the first interface.
 struct Route: Hashable, Sendable {
   /// One next hop of a route.
-  struct Leg: Hashable, Sendable {
+  struct NextHop: Hashable, Sendable {
     var index: Int32
     var gateway: IPAddress?
     var isDead = false
@@ -15,28 +15,28 @@ struct Route: Hashable, Sendable {
   var destination: IPAddress?
   var prefixLength: UInt8 = 0
   /// At least one.
-  var legs: [Leg]
+  var nextHops: [NextHop]
   var metric: UInt32 = 0
   /// The source address of packets; nil if it was not requested.
   var source: IPAddress?
 
-  /// The first live leg, or otherwise the first.
-  var leg: Leg { legs.first { !$0.isDead } ?? legs[0] }
+  /// The first live nextHop, or otherwise the first.
+  var nextHop: NextHop { nextHops.first { !$0.isDead } ?? nextHops[0] }
 
-  /// The legs, live ones first, because the kernel may notice a dead leg up to a second late.
-  var legsInOrder: [Leg] {
-    legs.count == 1 ? legs : legs.filter { !$0.isDead } + legs.filter(\.isDead)
+  /// The nextHops, live ones first, because the kernel may notice a dead nextHop up to a second late.
+  var nextHopsInOrder: [NextHop] {
+    nextHops.count == 1 ? nextHops : nextHops.filter { !$0.isDead } + nextHops.filter(\.isDead)
   }
 
   /// The route in the notation of `ip route`, such as `default via 192.0.2.1 dev wlan0`.
   ///
   /// - Parameters:
-  ///   - leg: The leg to show.
+  ///   - nextHop: The nextHop to show.
   ///   - device: The name of its interface.
   /// - Returns: The text.
-  func text(_ leg: Leg, device: String) -> String {
+  func text(_ nextHop: NextHop, device: String) -> String {
     let network = prefixLength == 0 ? "default" : "\(destination ?? family.unspecified)/\(prefixLength)"
-    guard let gateway = leg.gateway else { return "\(network) dev \(device)" }
+    guard let gateway = nextHop.gateway else { return "\(network) dev \(device)" }
     return "\(network) via \(gateway) dev \(device)"
   }
 }
@@ -74,7 +74,7 @@ enum NoRoute: Hashable, Sendable {
 /// The cost does not depend on the number of routes. Rules, marks, users and metrics apply.
 struct RouteRequest: Hashable {
   var destination: IPAddress
-  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead legs; otherwise
+  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead nextHops; otherwise
   /// the route
   /// of one packet, which shows its source address.
   var wantsEntry = true
@@ -140,8 +140,8 @@ extension RouteReply {
 extension Route {
   fileprivate init?(header: rtmsg, _ attributes: Attributes) {
     let family: AddressFamily = header.rtm_family == AddressFamily.v4.number ? .v4 : .v6
-    self.init(family: family, prefixLength: header.rtm_dst_len, legs: [])
-    var only = Leg(index: 0, isDead: Self.isDead(header.rtm_flags))
+    self.init(family: family, prefixLength: header.rtm_dst_len, nextHops: [])
+    var only = NextHop(index: 0, isDead: Self.isDead(header.rtm_flags))
     for attribute in attributes {
       switch UInt32(attribute.type) {
       case RTA_DST.rawValue: destination = IPAddress(attribute.payload)
@@ -150,35 +150,35 @@ extension Route {
       case RTA_VIA.rawValue: only.gateway = Self.gateway(via: attribute.payload)
       case RTA_PRIORITY.rawValue: metric = attribute.uint32 ?? 0
       case RTA_PREFSRC.rawValue: source = IPAddress(attribute.payload)
-      case RTA_MULTIPATH.rawValue: legs = Self.legs(attribute.payload)
+      case RTA_MULTIPATH.rawValue: nextHops = Self.nextHops(attribute.payload)
       default: break
       }
     }
-    if legs.isEmpty, only.index > 0 { legs = [only] }
-    if legs.isEmpty { return nil }
+    if nextHops.isEmpty, only.index > 0 { nextHops = [only] }
+    if nextHops.isEmpty { return nil }
   }
 
-  /// Reads the legs of a route with several (`struct rtnexthop` of linux/rtnetlink.h).
-  private static func legs(_ bytes: UnsafeRawBufferPointer) -> [Leg] {
+  /// Reads the nextHops of a route with several (`struct rtnexthop` of linux/rtnetlink.h).
+  private static func nextHops(_ bytes: UnsafeRawBufferPointer) -> [NextHop] {
     let headerLength = MemoryLayout<rtnexthop>.size
-    var legs: [Leg] = []
+    var nextHops: [NextHop] = []
     var rest = bytes
     while rest.count >= headerLength {
       let header = rest.loadUnaligned(as: rtnexthop.self)
       let length = Int(header.rtnh_len)
       guard length >= headerLength, length <= rest.count else { break }
-      var leg = Leg(index: header.rtnh_ifindex, isDead: isDead(UInt32(header.rtnh_flags)))
+      var nextHop = NextHop(index: header.rtnh_ifindex, isDead: isDead(UInt32(header.rtnh_flags)))
       for attribute in Attributes(UnsafeRawBufferPointer(rebasing: rest[headerLength..<length])) {
         switch UInt32(attribute.type) {
-        case RTA_GATEWAY.rawValue: leg.gateway = IPAddress(attribute.payload)
-        case RTA_VIA.rawValue: leg.gateway = gateway(via: attribute.payload)
+        case RTA_GATEWAY.rawValue: nextHop.gateway = IPAddress(attribute.payload)
+        case RTA_VIA.rawValue: nextHop.gateway = gateway(via: attribute.payload)
         default: break
         }
       }
-      if leg.index > 0 { legs.append(leg) }
+      if nextHop.index > 0 { nextHops.append(nextHop) }
       rest = UnsafeRawBufferPointer(rebasing: rest[min(aligned(length), rest.count)...])
     }
-    return legs
+    return nextHops
   }
 
   /// Reads a gateway of the other family (`struct rtvia` of linux/rtnetlink.h).

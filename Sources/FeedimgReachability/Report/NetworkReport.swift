@@ -144,7 +144,7 @@ enum Evidence {
     switch finding {
     case .none(let reason): return ["\(family): none: \(reason)"]
     case .path(let path):
-      let route = path.route.text(path.leg, device: path.links.first?.name ?? "?")
+      let route = path.route.text(path.nextHop, device: path.links.first?.name ?? "?")
       return ["\(family): \(route) metric \(path.route.metric)"]
         + path.links.map { "  \(line($0)) \(line(kernel.hardware(of: $0)))" } + ["  is \(path.end.medium)"]
     }

@@ -5,12 +5,12 @@ struct WirelessNetwork: Hashable, Sendable {
   /// The hardware address of the access point.
   var accessPoint: UInt64?
   /// The metering that the access point reports.
-  var cost = WirelessCost.notTold
+  var cost = WirelessCost.notAnnounced
 }
 
 /// The metering that an access point's beacon reports.
 enum WirelessCost: Hashable, Sendable {
-  case notTold
+  case notAnnounced
   /// Data costs, with the reason.
   case metered(String)
   /// Data is free.
@@ -32,7 +32,7 @@ extension WirelessNetwork {
       default: break
       }
     }
-    guard cost == .notTold, let accessPoint, accessPoint >> 24 == Self.androidPrefix else { return }
+    guard cost == .notAnnounced, let accessPoint, accessPoint >> 24 == Self.androidPrefix else { return }
     cost = .phone("the access point has the address of an Android phone")
   }
 
@@ -44,9 +44,9 @@ extension WirelessNetwork {
       // A certain cost takes precedence over other elements.
       if case .metered = cost { return }
       cost = Self.cost(level: payload[4], flags: payload[6]) ?? cost
-    case (Self.microsoft, 0x12) where cost == .notTold:
+    case (Self.microsoft, 0x12) where cost == .notAnnounced:
       cost = .phone("the access point shares the connection of a device")
-    case (Self.apple, _) where cost == .notTold && isLocallyAddressed:
+    case (Self.apple, _) where cost == .notAnnounced && isLocallyAddressed:
       cost = .phone("the access point looks like an iPhone's hotspot")
     default: break
     }

@@ -17,12 +17,12 @@ enum AccessRule: Sendable, Hashable {
   ///   - fields: The fields of the request.
   ///   - isPublic: Whether the resource needs no token.
   /// - Returns: The reason to refuse the request; nil where it is allowed.
-  func objection(to fields: HTTPFields, isPublic: @autoclosure () -> Bool = false) -> Problem? {
+  func rejection(of fields: HTTPFields, isPublic: @autoclosure () -> Bool = false) -> Problem? {
     switch self {
     case .sameUser: nil
     case .otherUser(let user): Problem(403, "this service belongs to another user; you are user \(user)")
     case .loopback(let port, let token):
-      Self.objection(to: fields, port: port, token: token == nil || isPublic() ? nil : token)
+      Self.rejection(of: fields, port: port, token: token == nil || isPublic() ? nil : token)
     }
   }
 
@@ -32,7 +32,7 @@ enum AccessRule: Sendable, Hashable {
     return HTTPFields(fields.fields.filter { !$0.isNamed("authorization") && !$0.isNamed("cookie") })
   }
 
-  private static func objection(to fields: HTTPFields, port: Int, token: AccessToken?) -> Problem? {
+  private static func rejection(of fields: HTTPFields, port: Int, token: AccessToken?) -> Problem? {
     // Any host name can resolve to this machine (DNS rebinding).
     guard let host = fields["Host"], isOwn(host, port: port) else {
       let host = fields["Host"].map { "`\($0)`" } ?? "none"
@@ -57,7 +57,7 @@ enum AccessRule: Sendable, Hashable {
     guard words.count == 2, words[0].lowercased() == "bearer", token.isEqual(to: words[1].trimmed) else {
       return Problem(
         401,
-        "that is not the service's token",
+        "the token is not the token of this service",
         fields: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")]
       )
     }

@@ -39,7 +39,7 @@ extension ConnectionHandler {
       let buffer = context.channel.allocator.buffer(bytes: bytes)
       context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
     }
-    expect(within: limits.farewell, context: context)
+    expect(within: limits.closingTimeout, context: context)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
       // Closing both sides would reset the connection, and a client that is still sending would lose the response.
       context.close(mode: .output, promise: nil)

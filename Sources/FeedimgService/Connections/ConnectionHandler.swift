@@ -129,8 +129,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   private func begin(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
     let fields = HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
-    if let objection = objection(to: head, fields) {
-      return refuse(objection, withBody: head.method != .HEAD, context: context)
+    if let rejection = rejection(of: head, fields) {
+      return refuse(rejection, withBody: head.method != .HEAD, context: context)
     }
     // The decoder stops after an offer to change the protocol, which this service never accepts.
     if head.method == .CONNECT || fields["Upgrade"] != nil { endsAfterResponse = true }
@@ -144,7 +144,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     expect(within: limits.request, context: context)
   }
 
-  private func objection(to head: HTTPRequestHead, _ fields: HTTPFields) -> Problem? {
+  private func rejection(of head: HTTPRequestHead, _ fields: HTTPFields) -> Problem? {
     // With two fields, two programs could each read another host (RFC 9112 §3.2).
     let hostCount = fields.fields.count { $0.isNamed("host") }
     if head.version == .http1_1, hostCount != 1 {
@@ -157,7 +157,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       return Problem(501, "the transfer coding `\(coding)` is not supported, only `chunked`")
     }
     let isPublic = { PageRoute.isPublic(head.method.rawValue, head.uri) }
-    if let objection = access.objection(to: fields, isPublic: isPublic()) { return objection }
+    if let rejection = access.rejection(of: fields, isPublic: isPublic()) { return rejection }
     let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
     return length > limits.body ? tooLong : nil
   }

@@ -7,7 +7,7 @@ struct ConnectionLimits: Sendable {
   /// The time in which a client must take the next chunk of a response.
   var stall = TimeAmount.seconds(30)
   /// The time in which a refused client can read the response.
-  var farewell = TimeAmount.seconds(2)
+  var closingTimeout = TimeAmount.seconds(2)
   /// The longest body of a request, in bytes.
   var body = 1 << 20
   /// The sum of the bodies of all requests that are under way, in bytes.

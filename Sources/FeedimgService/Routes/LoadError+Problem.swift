@@ -17,7 +17,7 @@ extension LoadError {
     if let url { members["url"] = .string(url.description) }
     if let origin { members["origin"] = .string(origin) }
     if let status { members["originStatus"] = .integer(status) }
-    if hasOpenCircuit { members["originLeftAlone"] = true }
+    if hasOpenCircuit { members["originCircuitOpen"] = true }
     if let resolution { members["resolution"] = resolution.jsonValue }
     var fields: [(String, String)] = []
     if let retryAfter { fields.append(("Retry-After", String(retryAfter))) }

@@ -17,13 +17,13 @@ struct MetricsRoute: Sendable {
     lines += counter("feedimg_image_bytes_total", "Bytes of images sent, by their source.")
     lines += counter("feedimg_fetches_total", "URLs fetched for clients, by the result of the cache.")
     lines += gauge("feedimg_connections", "Open connections.", [("", register.count)])
-    lines += gauge("feedimg_event_readers", "Readers of events.", [("", hub.readerCount)])
+    lines += gauge("feedimg_event_readers", "Clients that receive events.", [("", hub.readerCount)])
     lines += gauge(
       "feedimg_arriving_readers",
-      "Clients of bodies still received.",
+      "Clients that receive an image while it downloads.",
       [("", streams.readerCount)]
     )
-    lines += gauge("feedimg_arriving_bytes", "Bytes of these bodies in memory.", [("", streams.heldCount)])
+    lines += gauge("feedimg_arriving_bytes", "Bytes of these images in memory.", [("", streams.heldCount)])
     lines += gauge("feedimg_sealed_images", "Images in memory with a sealed copy.", [("", copies.count)])
     lines += gauge("feedimg_sealed_bytes", "Bytes of the sealed copies.", [("", copies.size.bytes)])
     if let summary = try? cache.summary() {

@@ -62,7 +62,7 @@ struct RouteTable: Sendable {
 
   private func handler(of request: ServiceRequest) throws(Problem) -> Handler {
     guard let methods = routes[request.target.path] else {
-      throw Problem(404, "there is nothing at `\(request.target.path)`; /openapi.json lists all paths")
+      throw Problem(404, "no route `\(request.target.path)`; /openapi.json lists all paths")
     }
     let wanted = request.method == "HEAD" ? "GET" : request.method
     if let found = methods.first(where: { $0.method == wanted }) { return found.handler }

@@ -33,7 +33,7 @@ extension ListeningSocket {
   /// - Throws: ``ServiceError`` where the port is taken.
   static func loopback(port: Int) throws(ServiceError) -> ListeningSocket {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemErrorText.of())") }
+    guard descriptor >= 0 else { throw ServiceError("cannot create a socket: \(SystemErrorText.of())") }
     var on: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
@@ -70,7 +70,7 @@ extension ListeningSocket {
     let host = isVersion6 ? text(AF_INET6, &address.sin6_addr) : text(AF_INET, &address.sin6_flowinfo)
     guard host == (isVersion6 ? "::1" : "127.0.0.1") else {
       throw ServiceError(
-        "the service manager passes a socket on \(host) port \(port), which other machines may reach; "
+        "the service manager passed a socket on \(host) port \(port), which other machines can reach; "
           + "only 127.0.0.1 and ::1 are served"
       )
     }

@@ -11,7 +11,7 @@ extension ServiceConfiguration {
     }
     guard let folder = loader.environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else {
       throw ServiceError(
-        "$XDG_RUNTIME_DIR names no folder for the socket; --socket can name a path, or --port a port",
+        "no folder for the socket: $XDG_RUNTIME_DIR is not set; use --socket PATH or --port NUMBER",
         isUsage: true
       )
     }

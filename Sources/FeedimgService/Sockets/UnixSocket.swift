@@ -50,12 +50,15 @@ final class UnixSocket: Sendable {
   private static func freshAddress(beside path: String) throws(ServiceError) -> (String, sockaddr_un) {
     var status = stat()
     if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
-      throw ServiceError("`\(path)` is there and is no socket; it is left alone", isUsage: true)
+      throw ServiceError(
+        "`\(path)` exists and is not a socket; remove it, or choose another path with --socket",
+        isUsage: true
+      )
     }
     let fresh = "\(path).\(getpid())"
     guard let address = address(of: fresh) else {
       throw ServiceError(
-        "`\(path)` is too long for a socket; --socket can name a shorter path",
+        "`\(path)` is too long for a socket; choose a shorter path with --socket",
         isUsage: true
       )
     }
@@ -70,7 +73,7 @@ final class UnixSocket: Sendable {
     var address = address
     unlink(fresh)
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw ServiceError("no socket: \(SystemErrorText.of())") }
+    guard descriptor >= 0 else { throw ServiceError("cannot create a socket: \(SystemErrorText.of())") }
     let isBound = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0

@@ -20,7 +20,7 @@ struct ServiceManager: Sendable {
   }
 
   /// Reports that the service accepts no more clients.
-  func isStopping() { notify("STOPPING=1\nSTATUS=finishing what clients wait for") }
+  func isStopping() { notify("STOPPING=1\nSTATUS=finishing running requests") }
 
   /// Reports that the service is alive.
   func isAlive() { notify("WATCHDOG=1") }

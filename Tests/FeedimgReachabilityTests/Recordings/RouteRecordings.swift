@@ -59,8 +59,8 @@ enum RouteRecordings {
     """
   )
 
-  /// Two legs, the first without a carrier (Linux 6.18, veth).
-  static let legs = Recording(
+  /// Two nextHops, the first without a carrier (Linux 6.18, veth).
+  static let nextHops = Recording(
     """
     48000000 1800 0000 01000000 00000000 # 72 bytes, RTM_NEWROUTE
     02 00 00 00 fe 03 00 01 00000000 # AF_INET, to /0, table main

@@ -59,7 +59,7 @@ extension FakeKernel {
   ) -> FakeKernel {
     var kernel = self
     let request = RouteRequest(destination: family.probes[0], mark: mark, device: device)
-    kernel.routes[request] = .route(Route(family: family, legs: [.init(index: index)], metric: metric))
+    kernel.routes[request] = .route(Route(family: family, nextHops: [.init(index: index)], metric: metric))
     return kernel
   }
 }

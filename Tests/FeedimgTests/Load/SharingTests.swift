@@ -124,8 +124,8 @@ import Testing
     }
     let url = try #require(item.thumbnail?.url)
     for loader in [test.loader, saver] {
-      let identity = loader.identity.asking(in: loader.resolve(item).situation)
-      let key = identity.shared(url.key, asking: HTTPFields())
+      let identity = loader.identity.adapted(to: loader.resolve(item).situation)
+      let key = identity.shared(url.key, adding: HTTPFields())
       while test.loader.coalescer.count(of: key) < 2 { await Task.yield() }
     }
     gate.open()

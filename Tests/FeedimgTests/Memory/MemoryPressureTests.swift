@@ -34,7 +34,7 @@ import Testing
   @Test func `decoded images are evicted first, then encoded ones, then prefetching stops`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
+    let pressure = MemoryPressure(memory, files: system.files, pressureState: Self.eager)
     try fill()
     #expect(kept == [true, true])
     pressure.start()
@@ -61,7 +61,7 @@ import Testing
   @Test func `an image that a caller holds stays complete`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
+    let pressure = MemoryPressure(memory, files: system.files, pressureState: Self.eager)
     try fill()
     let shown = try #require(memory[key])
     // Early listeners hear of it after the memory was given back.
@@ -76,8 +76,8 @@ import Testing
   @Test func `evicted kinds are allowed again after a quiet time`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let ladder = PressureState(settling: .zero, recovery: .milliseconds(1))
-    let pressure = MemoryPressure(memory, files: system.files, ladder: ladder)
+    let pressureState = PressureState(settling: .zero, recovery: .milliseconds(1))
+    let pressure = MemoryPressure(memory, files: system.files, pressureState: pressureState)
     try fill()
     pressure.start()
     try system.write(Self.stalls, "!")
@@ -93,7 +93,7 @@ import Testing
     var content = FakeSystem.grouped
     content[events] = "low 0\nhigh 5\nmax 0\n"
     let system = try FakeSystem(content)
-    let pressure = MemoryPressure(memory, files: system.files, ladder: Self.eager)
+    let pressure = MemoryPressure(memory, files: system.files, pressureState: Self.eager)
     pressure.start()
     var steps = pressure.steps().makeAsyncIterator()
     // The watch may not have started yet. Earlier events do not count.
@@ -115,7 +115,12 @@ import Testing
     ]
     #expect(PSIFile.Place(environment: environment)?.trigger == Array("some\0".utf8))
     #expect(PSIFile.Place(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"])?.path == "")
-    let pressure = MemoryPressure(memory, environment: environment, files: system.files, ladder: Self.eager)
+    let pressure = MemoryPressure(
+      memory,
+      environment: environment,
+      files: system.files,
+      pressureState: Self.eager
+    )
     pressure.start()
     try system.write("/run/told", "!")
     for await step in pressure.steps() where step == .decodedImages { break }

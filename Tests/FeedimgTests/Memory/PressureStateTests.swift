@@ -30,7 +30,7 @@ struct PressureLadderTests {
       testDescription: "the first sign evicts the decoded images, and signs right after it are ignored",
       events: [.sign(5)],
       step: .decodedImages,
-      rest: .deaf(until: .seconds(6))
+      rest: .paused(until: .seconds(6))
     ),
     Story(
       testDescription: "it listens again when the step had time to work",
@@ -42,13 +42,13 @@ struct PressureLadderTests {
       testDescription: "the second sign evicts the encoded images",
       events: [.sign(5), .wait(6), .sign(8)],
       step: .encodedImages,
-      rest: .deaf(until: .seconds(9))
+      rest: .paused(until: .seconds(9))
     ),
     Story(
       testDescription: "the third sign stops prefetching",
       events: [.sign(5), .wait(6), .sign(8), .wait(9), .sign(11)],
       step: .prefetch,
-      rest: .deaf(until: .seconds(12))
+      rest: .paused(until: .seconds(12))
     ),
     Story(
       testDescription: "a further sign at the top delays recovery",
@@ -78,21 +78,21 @@ struct PressureLadderTests {
       testDescription: "a sign during recovery climbs from the current step",
       events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38), .sign(39)],
       step: .encodedImages,
-      rest: .deaf(until: .seconds(40))
+      rest: .paused(until: .seconds(40))
     ),
   ]
 
   @Test(arguments: stories) func `each sign goes up one step, and each quiet time goes down one step`(
     _ story: Story
   ) {
-    var ladder = PressureState()
+    var pressureState = PressureState()
     for event in story.events {
       switch event {
-      case .sign(let time): ladder.heard(at: .seconds(time))
-      case .wait(let time): ladder.waited(at: .seconds(time))
+      case .sign(let time): pressureState.signalled(at: .seconds(time))
+      case .wait(let time): pressureState.waited(at: .seconds(time))
       }
     }
-    #expect(ladder.step == story.step)
-    #expect(ladder.rest == story.rest)
+    #expect(pressureState.step == story.step)
+    #expect(pressureState.rest == story.rest)
   }
 }

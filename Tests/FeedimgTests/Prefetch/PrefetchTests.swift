@@ -68,7 +68,7 @@ import Testing
     await server.reaches { $0.requests.count == 4 }
     test.network.become(.wifi, metered: .yes)
     let progress = await prefetch.finish()
-    #expect(progress.skipped == [.dear: 10])
+    #expect(progress.skipped == [.dataCosts: 10])
     #expect(server.log.requests.count == 4)
     gate.open()
   }
@@ -198,18 +198,18 @@ import Testing
     test.network.become(.wifi, metered: .yes)
     let item = try TestLoader.item(server, original: "/a", thumbnail: nil)
     let progress = await test.loader.prefetch([item]).finish()
-    #expect(progress.fetched == count && progress.skipped[.dear, default: 0] == 1 - count)
+    #expect(progress.fetched == count && progress.skipped[.dataCosts, default: 0] == 1 - count)
   }
 
   // MARK: The rule
 
   @Test(arguments: [
     (NetworkKind.wifi, Metered.no, Urgency.now, false, nil as Prefetch.Reason?, "free"),
-    (.wifi, .yes, .now, false, .dear, "a hotspot"),
-    (.other, .unknown, .now, false, .dear, "unknown metering is not unmetered"),
+    (.wifi, .yes, .now, false, .dataCosts, "a hotspot"),
+    (.other, .unknown, .now, false, .dataCosts, "unknown metering is not unmetered"),
     (.cellular, .yes, .now, true, nil, "the table allows it"),
     (.cellular, .yes, .soon, true, nil, "likewise"),
-    (.cellular, .yes, .idle, true, .dear, "the table forbids it"),
+    (.cellular, .yes, .idle, true, .dataCosts, "the table forbids it"),
     (.wifi, .no, .idle, true, nil, "an unmetered network, whatever the table says"),
     (.offline, .no, .now, false, .offline, ""),
   ])
@@ -234,7 +234,7 @@ import Testing
     ),
     (.offline, .no, .remote, false, .cached, "nothing more will be fetched now"),
     (.offline, .no, .none, true, .cached, "there is no better image"),
-    (.cellular, .yes, .remote, true, .dear, "the original may be fetched on another network"),
+    (.cellular, .yes, .remote, true, .dataCosts, "the original may be fetched on another network"),
     (.cellular, .yes, .remote, false, .cached, "nothing more will be fetched now"),
     (.wifi, .no, .remote, true, .cached, "the policy asks for no more on an unmetered network"),
   ])

@@ -44,25 +44,25 @@ import Testing
       Issue.record("still asked")
       return
     }
-    #expect(breaker.admit("h", insisting: true, at: .zero) == .admitted)
-    #expect(breaker.admit("h", insisting: true, at: .zero) == .probing)
+    #expect(breaker.admit("h", allowingProbe: true, at: .zero) == .admitted)
+    #expect(breaker.admit("h", allowingProbe: true, at: .zero) == .probing)
     breaker.failed("h", status(), isProbe: true, at: .zero, using: &random)
-    #expect(breaker.admit("h", insisting: true, at: .zero) == .open(wait, status()))
+    #expect(breaker.admit("h", allowingProbe: true, at: .zero) == .open(wait, status()))
     #expect(breaker.admit("h", at: wait) == .admitted, "the cooldown is over")
-    #expect(breaker.admit("h", insisting: true, at: wait) == .probing)
+    #expect(breaker.admit("h", allowingProbe: true, at: wait) == .probing)
     breaker.failed("h", status(), isProbe: true, at: wait, using: &random)
     #expect(breaker.admit("h", at: wait) != .admitted)
-    #expect(breaker.admit("h", insisting: true, at: wait) == .admitted, "its own cooldown")
+    #expect(breaker.admit("h", allowingProbe: true, at: wait) == .admitted, "its own cooldown")
   }
 
   @Test mutating func `when a probe is cancelled another load probes, and a response lets all continue`() {
     for _ in 0..<5 { breaker.failed("h", status(), at: .zero, using: &random) }
     for _ in 0..<3 {
-      #expect(breaker.admit("h", insisting: true, at: .zero) == .admitted)
+      #expect(breaker.admit("h", allowingProbe: true, at: .zero) == .admitted)
       breaker.probeCancelled("h")
       #expect(breaker.admit("h", at: .zero) != .admitted, "the others keep waiting")
     }
-    #expect(breaker.admit("h", insisting: true, at: .zero) == .admitted)
+    #expect(breaker.admit("h", allowingProbe: true, at: .zero) == .admitted)
     breaker.probeResponded("h")
     for _ in 0..<3 { #expect(breaker.admit("h", at: .zero) == .admitted) }
   }
@@ -75,7 +75,7 @@ import Testing
   ])
   mutating func `no load probes when a probe cannot help`(error: LoadError, why: String) {
     for _ in 0..<5 { breaker.failed("h", error, at: .zero, using: &random) }
-    #expect(breaker.admit("h", insisting: true, at: .zero) != .admitted, "\(why)")
+    #expect(breaker.admit("h", allowingProbe: true, at: .zero) != .admitted, "\(why)")
   }
 
   @Test mutating func `an earlier request neither ends a probe nor prolongs the cooldown`() {

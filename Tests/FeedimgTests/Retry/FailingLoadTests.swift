@@ -110,7 +110,7 @@ import Testing
     let resolution = test.loader.resolve(later)
     #expect(resolution.situation.network == .offline)
     #expect(
-      resolution.facts.first { $0.name == "network" }?.source == "connected (wifi), but nothing gets through"
+      resolution.facts.first { $0.name == "network" }?.source == "connected (wifi), but no response arrives"
     )
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(later) }
     #expect(error?.code == .nothingToShow)

@@ -31,7 +31,7 @@ import Testing
     controller.reset()
     for number in 0..<8 {
       let (url, asked) = path(number)
-      monitor.judge(error, of: try attempt(url, asked: asked, hasProgressed: hasProgressed))
+      monitor.failed(error, of: try attempt(url, asked: asked, hasProgressed: hasProgressed))
     }
     return monitor.isOffline
   }
@@ -67,9 +67,9 @@ import Testing
     #expect(try !isDead(after: silence) { ("http://127.0.0.\($0 + 1)/a", "http://127.0.0.\($0 + 1)/a") })
     controller.reset()
     for number in 0..<4 {
-      monitor.judge(missing, of: try attempt("http://localhost/a", asked: "http://localhost/a"))
+      monitor.failed(missing, of: try attempt("http://localhost/a", asked: "http://localhost/a"))
       let url = "http://h\(number).example/a"
-      monitor.judge(silence, of: try attempt(url, asked: url))
+      monitor.failed(silence, of: try attempt(url, asked: url))
       #expect(monitor.isOffline == (number == 3))
     }
   }
@@ -116,6 +116,6 @@ import Testing
     controller.forget(url)
     time.pass(.seconds(5))
     _ = await fail(url, LoadError(.unavailable, message: "too many open files: raise the limit"))
-    #expect(controller.admit(url.origin, insisting: false) == true, "it is the probe")
+    #expect(controller.admit(url.origin, allowingProbe: false) == true, "it is the probe")
   }
 }

@@ -236,7 +236,7 @@ import Testing
     let isNews = network.failed("a", begun: .seconds(5), probe: probe, at: .seconds(6))
     #expect(!isNews)
     #expect(network.probe(at: .seconds(6)) == .seconds(10))
-    #expect(network.heard(isImage: false, at: .seconds(6)) == true)
+    #expect(network.responded(isImage: false, at: .seconds(6)) == true)
     #expect(!network.isOffline(at: .seconds(6)))
   }
 
@@ -249,7 +249,7 @@ import Testing
   @Test func `a response, or another network, resets the count`() {
     var network = NetworkLiveness()
     for host in ["a", "b", "c"] { _ = network.failed(host, begun: .zero, at: .zero) }
-    #expect(network.heard(isImage: false, at: .zero) == false)
+    #expect(network.responded(isImage: false, at: .zero) == false)
     let later = Duration.seconds(3)
     for host in ["a", "b", "c"] { _ = network.failed(host, begun: later, at: later) }
     #expect(!network.isDead)

@@ -34,14 +34,14 @@ import Testing
 
   @Test(arguments: rows) func `only uninterrupted silence counts`(_ row: Row) {
     var network = NetworkLiveness()
-    #expect(network.heard(isImage: false, at: .seconds(row.sign)) == false)
+    #expect(network.responded(isImage: false, at: .seconds(row.sign)) == false)
     fail(&network, begun: .seconds(row.begun), at: .seconds(row.failed))
     #expect(network.isDead == row.isDead)
   }
 
   @Test func `pages count if no image came for a minute`() {
     var network = NetworkLiveness()
-    _ = network.heard(isImage: true, at: .zero)
+    _ = network.responded(isImage: true, at: .zero)
     for _ in 0..<8 {
       for host in ["a", "b"] { #expect(network.recordPortalPage(host, at: .seconds(59)) == false) }
     }
@@ -52,12 +52,12 @@ import Testing
   @Test func `a captive portal that responds does not deliver images`() {
     var network = NetworkLiveness()
     for number in 0..<4 {
-      #expect(network.heard(isImage: false, at: .zero) == false, "the head of the page")
+      #expect(network.responded(isImage: false, at: .zero) == false, "the head of the page")
       _ = network.recordPortalPage("h\(number % 2)", at: .zero)
     }
     #expect(network.isDead)
-    #expect(network.heard(isImage: false, at: .zero) == false)
-    #expect(network.heard(isImage: true, at: .zero) == true)
+    #expect(network.responded(isImage: false, at: .zero) == false)
+    #expect(network.responded(isImage: true, at: .zero) == true)
     #expect(!network.isDead)
   }
 

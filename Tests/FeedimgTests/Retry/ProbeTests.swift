@@ -99,7 +99,7 @@ import Testing
     let slow = scene.load("/slow")
     await scene.begins(1)
     let waiting = scene.load("/fast")
-    await scene.time.pass(RetryController.patience, when: 1)
+    await scene.time.pass(RetryController.maximumWait, when: 1)
     let error = await #expect(throws: LoadError.self) { try await waiting.value }
     #expect(error?.code == .connection)
     #expect(error?.message.hasPrefix("the host failed before and has not responded since: ") == true)

@@ -63,7 +63,7 @@ private final class HeldCommits: ImageStoring {
     }
 
     func announce(_ metadata: ImageMetadata) { writer.announce(metadata) }
-    func setAside(_ metadata: ImageMetadata) throws(CacheError) { try writer.setAside(metadata) }
+    func keepPartial(_ metadata: ImageMetadata) throws(CacheError) { try writer.keepPartial(metadata) }
     func discard() { writer.discard() }
   }
 

@@ -53,7 +53,7 @@ import Testing
       socket: folder + "/service.sock",
       cacheFolder: folder + "/cache",
       downloader: downloader,
-      greetingTimeout: .seconds(60),
+      probeTimeout: .seconds(60),
       time: time.time
     )
   }

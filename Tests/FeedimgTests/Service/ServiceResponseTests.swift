@@ -88,7 +88,7 @@ import Testing
   {
     let problem =
       #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":503,"#
-      + #""originLeftAlone":true}"#
+      + #""originCircuitOpen":true}"#
     let (time, isWell) = (ManualTime(), Flag())
     let test = try loader(time: time.time) {
       isWell.isSet

@@ -53,7 +53,7 @@ import Testing
       socket: socket.path,
       cacheFolder: test.folder,
       downloader: downloader,
-      greetingTimeout: .milliseconds(50)
+      probeTimeout: .milliseconds(50)
     )
     let variants = try (0..<8).map {
       ImageVariant(role: .original, url: try ImageURL("http://x.example/\($0)"))

@@ -6,7 +6,7 @@ extension Policies {
   /// An installed policy.
   public struct Entry: Sendable {
     /// The valid version of the policy, and the refused files; nil if no version is valid.
-    public var standing: Standing?
+    public var status: Status?
     /// The name.
     public var name: String
     /// Whether the policy is in force unless a program names another.
@@ -19,9 +19,9 @@ extension Policies {
     /// The entry as one line of JSON.
     public var json: String {
       let value: JSONValue = [
-        "policy": .string(name), "inForce": .bool(isInForce), "layer": .optional(standing?.layer.rawValue),
-        "file": .optional(standing?.path), "rules": standing.map { .integer($0.ruleCount) } ?? .null,
-        "states": standing.map { .integer($0.stateCount) } ?? .null, "summary": .string(summary),
+        "policy": .string(name), "inForce": .bool(isInForce), "layer": .optional(status?.layer.rawValue),
+        "file": .optional(status?.path), "rules": status.map { .integer($0.ruleCount) } ?? .null,
+        "states": status.map { .integer($0.stateCount) } ?? .null, "summary": .string(summary),
         "refused": .array(refusals.map(JSONValue.string)),
       ]
       return value.text(.compact)
@@ -40,15 +40,15 @@ extension Policies {
 
   /// All installed policies, including refused ones: the default first, then by name.
   public func list() -> [Entry] {
-    let inForce = (try? standing()).flatMap { $0.layer == .given ? nil : $0.name }
-    return shelf.names().map { name in
-      let selection = shelf.selection(named: name)
+    let inForce = (try? status()).flatMap { $0.layer == .given ? nil : $0.name }
+    return catalog.names().map { name in
+      let selection = catalog.selection(named: name)
       let readings = selection.read()
       let choice = selection.choose(readings)
       let place = choice.chosen.flatMap { selection.sources.firstIndex(of: $0.source) }
       let text = place.flatMap { try? readings[$0].text() }
       return Entry(
-        standing: choice.chosen.map { Standing(selection, readings, choice, $0) },
+        status: choice.chosen.map { Status(selection, readings, choice, $0) },
         name: name,
         isInForce: name == inForce,
         summary: text.map(Prose.firstParagraph) ?? "",
@@ -62,13 +62,13 @@ extension Policies {
   /// - Parameter argument: A name or a file; nil for the policy of the configuration.
   /// - Returns: The policy, with all places that were searched.
   /// - Throws: ``PolicyFault`` if there is no valid policy.
-  public func standing(of argument: String? = nil) throws(PolicyFault) -> Standing {
+  public func status(of argument: String? = nil) throws(PolicyFault) -> Status {
     let policy = argument.map(ImageLoader.Configuration.Policy.named) ?? configuration.policy
-    let selection = try shelf.selection(of: policy)
+    let selection = try catalog.selection(of: policy)
     let readings = selection.read()
     let choice = selection.choose(readings)
     guard let chosen = choice.chosen else { throw choice.fault }
-    return Standing(selection, readings, choice, chosen)
+    return Status(selection, readings, choice, chosen)
   }
 
   /// Exports a policy as text and as JSON.
@@ -96,7 +96,7 @@ extension Policies {
       if PolicyFile(path: path).isFolder { return path + "/" }
       return file.holdsPolicy || file.holdsCases ? path : nil
     }
-    return (shelf.names() + files).filter { $0.hasPrefix(start) }
+    return (catalog.names() + files).filter { $0.hasPrefix(start) }
   }
 }
 
