@@ -18,7 +18,7 @@ package struct Freshness: Sendable, Hashable {
     /// Usable after validation, or if the server cannot be reached (RFC 9111 §4.2.4).
     case stale
     /// Unusable without validation, even if the server cannot be reached.
-    case mustRevalidate = "must be revalidated"
+    case mustRevalidate = "must-revalidate"
   }
 
   package var state: State
