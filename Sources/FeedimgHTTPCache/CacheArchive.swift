@@ -19,7 +19,7 @@ enum CacheArchive {
   /// The size of the largest record, in bytes.
   static let maximumRecord = 1 << 20
 
-  /// The kind of a member, as its name tells.
+  /// The kind of a member, by its name.
   enum Content: Hashable {
     case form
     case record(BodyName)

@@ -287,7 +287,7 @@ extension CacheIndex {
   func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
     var range: ClosedRange<Int>?
     for budget in Budget.images {
-      // The index of the table has both ends at hand, so that this takes no longer for a large cache.
+      // The index of the table knows both ends, so a large cache takes no longer.
       guard let first = try use(in: budget, "used_at"), let last = try use(in: budget, "used_at DESC"),
         first <= last
       else { continue }

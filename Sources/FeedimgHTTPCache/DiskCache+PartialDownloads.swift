@@ -253,7 +253,7 @@ extension DiskCache {
     let bytes = try body.read(count: min(size, limits.partialDownloads.bytes + 1))
     let known = storedPartialDownload(of: note.record.key)?.bytes.count ?? 0
     if bytes.count > known, bytes.count <= limits.partialDownloads.bytes {
-      // A copy: after a kill, a half-extended file could not be told from a body.
+      // A copy: after a kill, a half-extended file would look like a body.
       var copy = try IncomingBody(in: folder)
       try copy.write(bytes)
       try keepPartial(&copy, note.record)

@@ -77,7 +77,7 @@ extension DiskCache {
     do throws(FileFault) {
       return try file.tryLock()
     } catch {
-      // On file systems without locks, only the age tells. No transfer takes a day.
+      // On file systems without locks, only the age decides. No transfer takes a day.
       guard let status = try? file.status() else { return false }
       return now - status.st_mtim.tv_sec > 86_400
     }

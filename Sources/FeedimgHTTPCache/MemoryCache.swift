@@ -14,7 +14,7 @@ package final class MemoryCache: Sendable {
     package let checksum: UInt64
     /// The file in the disk cache; nil if it is not stored.
     package var path: String?
-    /// The response that brought the image, for its freshness; nil if unknown.
+    /// The response with the image, for its freshness; nil if unknown.
     package var response: StoredResponse?
 
     /// - Parameters:
@@ -23,7 +23,7 @@ package final class MemoryCache: Sendable {
     ///   - bytes: All bytes.
     ///   - checksum: The checksum, if the disk cache knows it; nil to compute it.
     ///   - path: The file in the disk cache.
-    ///   - response: The response that brought it.
+    ///   - response: The response with the image.
     package init(
       role: ImageVariant.Role,
       mediaType: String,

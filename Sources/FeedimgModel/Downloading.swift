@@ -28,7 +28,7 @@ package struct DownloadRequest: Sendable, Hashable {
   package var stallTimeout: Duration
   /// The time limit for the whole transfer; nil for none.
   package var totalTimeout: Duration?
-  /// The time limit for the head, and the interval in which the body must bring 100 bytes per second.
+  /// The time limit for the head, and the interval in which the body must arrive with 100 bytes per second.
   ///
   /// 30 seconds, or the stall timeout if that is longer.
   package var paceTimeout: Duration

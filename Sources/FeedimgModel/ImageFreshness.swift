@@ -7,7 +7,7 @@ package import FeedimgJSON
 public struct ImageFreshness: Sendable, Hashable {
   /// Whether the image needs no revalidation.
   public var isFresh: Bool
-  /// The state, such as `fresh`, `stale` or `must be asked about`.
+  /// The state, such as `fresh`, `stale` or `must-revalidate`.
   public var state: String
   /// The rule that decided and its source, such as `max-age=60 (RFC 9111 §5.2.2.1)`.
   public var rule: String

@@ -13,7 +13,7 @@ package struct StoredImage: Sendable, Hashable {
   package var storedAt: Double
   /// Seconds since 1970, accurate to about a minute.
   package var usedAt: Double
-  /// The response that brought the image, for its freshness; nil in a listing.
+  /// The response with the image, for its freshness; nil in a listing.
   package var response: StoredResponse?
   /// Whether the image is exempt from eviction and expiry.
   package var isPinned: Bool
@@ -155,7 +155,7 @@ package protocol ImageStoring: Sendable {
   /// Applies the limits of new settings. Lower limits take effect when the next image is stored.
   func follow(_ settings: UserSettings)
 
-  /// The response that brought the image of a key, for freshness and validation; nil if there is none.
+  /// The response with the image of a key, for freshness and validation; nil if there is none.
   ///
   /// Does not read the body or mark the entry as used.
   func response(for key: String) -> StoredResponse?

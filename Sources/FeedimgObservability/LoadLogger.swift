@@ -5,7 +5,7 @@ public import Logging
 ///
 /// The level depends on the step:
 ///
-/// - error: a load failed for good
+/// - error: a load failed permanently
 /// - warning: a retry follows, or the image was not stored
 /// - info: a load ended
 /// - trace: progress

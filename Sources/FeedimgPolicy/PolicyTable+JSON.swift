@@ -35,7 +35,7 @@ extension Rule {
       ("image", .string(outcome.image.rawValue)),
       ("upgrade", .string(outcome.upgrade.rawValue)),
     ]
-    // Left out where nothing is said, as a prefetch heeds whether anything is.
+    // Omitted without a column, because a prefetch depends on whether the policy has one.
     if let priority = outcome.priority { members.append(("priority", .string(priority.rawValue))) }
     return .object(JSONObject(members))
   }

@@ -101,7 +101,7 @@ public final class Service: Sendable {
 
   /// Starts listening.
   ///
-  /// - Throws: ``ServiceError`` where it cannot.
+  /// - Throws: ``ServiceError`` if it cannot.
   public func start() async throws(ServiceError) {
     // An invalid file fails at the start rather than on the page.
     _ = try ItemsRoute(file: configuration.items).items()

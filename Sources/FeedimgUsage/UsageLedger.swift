@@ -3,7 +3,7 @@ import FeedimgSQLite
 import Glibc
 import Synchronization
 
-/// Counts what the network has brought, in a database that any number of processes add to.
+/// Counts received data in a database that several processes share.
 ///
 /// Nothing is opened before the first count or the first question.
 package final class UsageLedger: UsageKeeping {

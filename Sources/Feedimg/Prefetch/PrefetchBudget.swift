@@ -44,7 +44,7 @@ struct PrefetchBudget: Sendable {
     var moved = 0
     /// The load's number among those whose response states no length; nil for all others.
     var endless: Int?
-    /// Whether the load was told to stop.
+    /// Whether the load must stop.
     var mustStop = false
 
     /// Whether the remaining size is unknown.

@@ -4,7 +4,7 @@ import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
 
-/// Receives one response, in parts if several requests bring it (RFC 9110 §14, RFC 9111 §3.4).
+/// Receives one response, in parts if it takes several requests (RFC 9110 §14, RFC 9111 §3.4).
 ///
 /// One object serves all requests of a load: when a transfer stops, its bytes stay, and the next request asks
 /// for the rest. On the transfer's thread, each chunk goes straight into memory, the stream and the file.
@@ -47,10 +47,10 @@ final class IncomingResponse: BodyReceiving {
 
   private struct State {
     var requestedAt: Double
-    /// The response to which the bytes so far belong, as if it had brought the whole body; its status may be
+    /// The response to which the bytes so far belong, as if it had the whole body; its status may be
     /// 304.
     var response: StoredResponse?
-    /// The head of the latest response that brought bytes; the request for the rest relies on it.
+    /// The head of the latest response with bytes; the request for the rest relies on it.
     var lastHead: ResponseHead?
     /// The bytes of an image; other responses only count theirs.
     var bytes: [UInt8] = []
@@ -600,7 +600,7 @@ extension ResponseHead {
   /// The announced length of the body of a response to `GET`; 204 and 304 have none (RFC 9110 §6.4.1).
   var bodyLength: Int? { status == 204 || status == 304 ? nil : contentLength }
 
-  /// The range of the body that a 206 response brings; nil for other responses.
+  /// The range of the body in a 206 response; nil for other responses.
   fileprivate var part: ClosedRange<Int>? {
     guard status == 206, case .part(let range, _)? = fields["content-range"].flatMap({ ContentRange($0) })
     else {
@@ -611,7 +611,7 @@ extension ResponseHead {
 }
 
 extension LoadError {
-  /// Whether a later request may bring the rest of the body.
+  /// Whether a later request may receive the rest of the body.
   var isInterruption: Bool {
     switch code {
     case .cancelled, .truncated, .connection, .timeout, .unavailable: true

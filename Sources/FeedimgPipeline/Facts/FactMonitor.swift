@@ -127,7 +127,7 @@ import Synchronization
     publish()
   }
 
-  /// Stops for good.
+  /// Stops permanently.
   func stop() {
     isStopped = true
     retries.liveness.listen(nil)

@@ -38,7 +38,7 @@ package final class InFlightLoad: Sendable {
 
   func abandon() { state.withLock { $0.isAbandoned = true } }
 
-  /// Whether a request is out or has brought bytes, so that a change of its cost comes too late for it.
+  /// Whether a request was sent or has received bytes, so that a change of its cost is too late.
   var isRequested: Bool {
     get { state.withLock { $0.isRequested || $0.progress != nil } }
     set { state.withLock { $0.isRequested = newValue } }

@@ -1,7 +1,7 @@
 package import FeedimgModel
 import Synchronization
 
-/// The wishes of one caller for a load: its priority, and whether it asks for the original.
+/// The options of one caller of a load: its priority, and whether it asks for the original.
 ///
 /// Both may change while the load waits or runs.
 package final class LoadHandle: Sendable {

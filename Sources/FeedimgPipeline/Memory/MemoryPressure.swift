@@ -75,7 +75,7 @@ package final class MemoryPressure: Sendable {
     if isWanted { made?.begin() }
   }
 
-  /// Stops watching for good, and permits everything again.
+  /// Stops watching permanently, and permits everything again.
   func stop() {
     let (watch, listeners) = state.withLock { state in
       state.isStopped = true

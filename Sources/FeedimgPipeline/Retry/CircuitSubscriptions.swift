@@ -222,7 +222,7 @@ extension Sequence<CircuitSubscriptions.Entry> {
     }
   }
 
-  /// Stops waiting for good.
+  /// Stops waiting permanently.
   package nonisolated func close() {
     Task { @PipelineActor in
       isClosed = true

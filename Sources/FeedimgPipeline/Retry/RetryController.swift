@@ -405,7 +405,7 @@ import Synchronization
   private(set) var begun: Duration
   /// The number of bytes kept so far.
   private(set) var furthest: Int
-  /// Whether this attempt brought a substantial part of the image.
+  /// Whether this attempt received a substantial part of the image.
   private(set) var hasProgressed = false
 
   init(

@@ -22,7 +22,7 @@ struct LinkMeter: Sendable {
   private var bandwidth = BandwidthMeter()
   private(set) var limits: TransferLimits
 
-  /// The number of downloads whose request is out, and of those whose response has begun.
+  /// The number of downloads whose request was sent, and of those whose response has begun.
   private var (running, receiving) = (0, 0)
   private var bytes = 0
   private var (busyTime, idleTime) = (Duration.zero, Duration.zero)

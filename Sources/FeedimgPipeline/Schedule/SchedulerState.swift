@@ -10,7 +10,7 @@ import FeedimgModel
 ///   run.
 /// - **Preemption.** If a visible download finds no slot, it takes the slot of a less urgent download that
 ///   can resume. The least urgent download goes first, then the one that started last.
-/// - **Stalls.** A download that brings almost nothing for a while does not count toward the limits of other
+/// - **Stalls.** A download that receives almost nothing for a while does not count toward the limits of other
 ///   hosts. At most ``TransferLimits/total`` downloads are excluded in this way, so at most twice the limit
 ///   run.
 /// - **Starvation.** A priority that could start nothing for ten seconds (visible: one second) gets a slot
@@ -61,7 +61,7 @@ struct SchedulerState: Sendable {
   ///
   /// Most responses begin within one or two round trips.
   static let responseStallTime = Duration.seconds(1)
-  /// The time in which a download must bring ``minimumBytes``; detecting a stall takes at most twice as long.
+  /// The time in which a download must receive ``minimumBytes``; detecting a stall takes at most twice as long.
   static let bodyStallTime = Duration.seconds(2)
   static let minimumBytes = 1 << 10
   /// The time that a priority waits without starting a download before it gets a slot beyond the limits.
@@ -89,7 +89,7 @@ struct SchedulerState: Sendable {
   /// The priority of a download; nil after it has left.
   func priority(of ticket: Ticket) -> LoadPriority? { entries[ticket]?.priority }
 
-  /// Whether a download is stalled and has brought almost nothing since.
+  /// Whether a download is stalled and has received almost nothing since.
   func isStalled(_ ticket: Ticket) -> Bool { entries[ticket]?.isStalled ?? false }
 
   // MARK: Changes

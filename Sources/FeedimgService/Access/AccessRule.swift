@@ -16,7 +16,7 @@ enum AccessRule: Sendable, Hashable {
   /// - Parameters:
   ///   - fields: The fields of the request.
   ///   - isPublic: Whether the resource needs no token.
-  /// - Returns: The reason to refuse the request; nil where it is allowed.
+  /// - Returns: The reason to refuse the request; nil if it is allowed.
   func rejection(of fields: HTTPFields, isPublic: @autoclosure () -> Bool = false) -> Problem? {
     switch self {
     case .sameUser: nil

@@ -109,7 +109,7 @@ struct ShownItems: Sendable {
 
   /// Removes an item.
   ///
-  /// - Returns: False where it was removed before, or where the client has another image by now.
+  /// - Returns: False if it was removed before, or if the client has another image by now.
   mutating func forget(_ item: ShownItem) -> Bool {
     guard let key = item.item.key, entries[key]?.item == item else { return false }
     entries[key] = nil

@@ -7,14 +7,14 @@ struct BodyStream: Sendable {
   let part: Range<Int>?
   /// The number of bytes to send; nil where only the end of the body shows it.
   let length: Int?
-  /// The length of the whole body, where it is known.
+  /// The length of the whole body, if known.
   private let total: Int?
   /// Leaves the load of the body.
   let leave: @Sendable () -> Void
 
   /// - Parameters:
   ///   - body: The body that is being received.
-  ///   - length: The length of the whole body, where it is known.
+  ///   - length: The length of the whole body, if known.
   ///   - part: The part of the body to send; nil for all of it.
   ///   - leave: Called when the client disconnects before the end.
   init(_ body: ResponseStream, length: Int?, part: Range<Int>? = nil, leave: @escaping @Sendable () -> Void) {

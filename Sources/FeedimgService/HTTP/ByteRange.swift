@@ -11,7 +11,7 @@ enum ByteRange: Sendable, Hashable {
   /// Several ranges and malformed ranges are ignored, as the RFC allows.
   ///
   /// - Parameters:
-  ///   - field: Such as `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil where it is absent.
+  ///   - field: Such as `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil if it is absent.
   ///   - length: The length of the whole body in bytes.
   init(_ field: String?, length: Int) {
     self = .whole

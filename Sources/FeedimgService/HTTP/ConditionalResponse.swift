@@ -12,7 +12,7 @@ enum ConditionalResponse: Sendable, Hashable {
   /// - Parameters:
   ///   - fields: The fields of the response with status 200.
   ///   - request: The request with its conditions and its range.
-  ///   - length: The length of the body in bytes; nil where it is unknown, which rules out a partial response.
+  ///   - length: The length of the body in bytes; nil if it is unknown, which rules out a partial response.
   init(of fields: HTTPFields, _ request: ServiceRequest, length: Int?) {
     guard !Self.isCurrent(fields, request.fields) else {
       self = .notModified

@@ -21,7 +21,7 @@ struct ServiceRequest: Sendable {
     self.body = body
   }
 
-  /// The field `Range`, which only `GET` heeds (RFC 9110 §14.2).
+  /// The field `Range`, which only `GET` respects (RFC 9110 §14.2).
   var range: String? { method == "GET" ? fields["Range"] : nil }
 
   /// Whether `Cache-Control` has a directive (RFC 9111 §5.2.1).
@@ -29,7 +29,7 @@ struct ServiceRequest: Sendable {
     (fields["Cache-Control"] ?? "").split(separator: ",").contains { $0.trimmed.lowercased() == directive }
   }
 
-  /// The media type of the body in lower case and without parameters; nil where it is absent.
+  /// The media type of the body in lower case and without parameters; nil if it is absent.
   var mediaType: String? {
     fields["Content-Type"]?.split(separator: ";", omittingEmptySubsequences: false).first
       .map { $0.trimmed.lowercased() }

@@ -7,7 +7,7 @@ struct ServiceResponse: Sendable {
     case bytes(ArraySlice<UInt8>)
     /// A part of a sealed body.
     case sealed(SealedBody, Range<Int>)
-    /// No content, as for `HEAD` and 304; with the length that the content would have, where it is known.
+    /// No content, as for `HEAD` and 304; with the length that the content would have, if known.
     case absent(length: Int?)
     /// A body that is still being received.
     case stream(BodyStream)

@@ -23,7 +23,7 @@ struct CacheRoute: Sendable {
 }
 
 extension RequestTarget {
-  /// The value of a numeric parameter; nil where it is absent.
+  /// The value of a numeric parameter; nil if it is absent.
   ///
   /// - Throws: ``Problem`` 400 for another value.
   func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {

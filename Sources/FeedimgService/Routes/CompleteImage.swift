@@ -74,7 +74,7 @@ struct CompleteImage: Sendable {
   /// Describes a cached image (RFC 9211).
   ///
   /// - Parameters:
-  ///   - timeLeft: The rest of the freshness lifetime in seconds, negative for a stale image; nil where it is unknown.
+  ///   - timeLeft: The rest of the freshness lifetime in seconds, negative for a stale image; nil if it is unknown.
   ///   - source: The place of the image.
   /// - Returns: The value of `Cache-Status`.
   static func hit(_ timeLeft: Double?, in source: LoadedImage.Source) -> String {

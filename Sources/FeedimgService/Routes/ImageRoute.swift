@@ -176,7 +176,7 @@ struct ImageRoute: Sendable {
 }
 
 extension RequestTarget {
-  /// The one item in the query; nil where it is absent or malformed.
+  /// The one item in the query; nil if it is absent or malformed.
   var item: FeedItem? {
     guard let text = self["item"], let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1
     else { return nil }

@@ -7,7 +7,7 @@ extension RequestTarget {
   ///
   /// - Parameters:
   ///   - loaders: Makes the loader.
-  ///   - isOffline: Whether to decide as without a network, whatever the query says.
+  ///   - isOffline: Whether to decide as without a network, regardless of the query.
   /// - Returns: The shared loader where the query has no overrides.
   /// - Throws: ``Problem`` 422 for an invalid override.
   func loader(among loaders: OverrideLoaders, isOffline: Bool = false) throws(Problem) -> ImageLoader {
