@@ -4,6 +4,7 @@
 //   PipelineBenchmark scroll BASE COUNT SLOTS         shows the first rows until they are complete, then scrolls
 //                                                     past COUNT rows, 16 ms each, and stays at the last
 //   PipelineBenchmark memory BASE COUNT SLOTS         shows COUNT rows, each until it is complete
+//   PipelineBenchmark slots BASE COUNT SLOTS          keeps SLOTS slots over COUNT images, then releases them
 //
 // Prints the result as one line of JSON.
 import Feedimg
@@ -99,6 +100,36 @@ func memory(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoade
   print("{\"milliseconds\": \(elapsed), \"peakAtATenth\": \(early), \"peak\": \(peakMemory())}")
 }
 
+/// The resident memory now, in KiB (proc(5), statm).
+func residentMemory() -> Int {
+  guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+  defer { fclose(file) }
+  var line = [CChar](repeating: 0, count: 128)
+  guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+  let fields = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self).split(separator: " ")
+  return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) / 1024 : 0
+}
+
+func slots(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoader) async throws {
+  let first = loader.slot()
+  first.show(try item(base, 1))
+  await shown(first)
+  let before = residentMemory()
+  var slots = (0..<slotCount).map { _ in loader.slot() }
+  for (number, slot) in slots.enumerated() { slot.show(try item(base, number % count + 1)) }
+  for slot in slots { await shown(slot) }
+  let live = residentMemory()
+  slots = []
+  try await Task.sleep(for: .seconds(2))
+  let after = residentMemory()
+  print(
+    """
+    {"bytesPerSlot": \((live - before) * 1024 / slotCount), "before": \(before), "live": \(live), \
+    "after": \(after)}
+    """
+  )
+}
+
 func run(_ arguments: [String]) async throws -> Int32 {
   let numbers = arguments.dropFirst(2).compactMap { Int($0) }
   guard arguments.count >= 4, let template = "/tmp/feedimg-pipeline-XXXXXX".withCString({ strdup($0) }) else {
@@ -113,11 +144,12 @@ func run(_ arguments: [String]) async throws -> Int32 {
   case ("visible", 3): try await visible(arguments[1], numbers[0], numbers[1]...numbers[2], loader)
   case ("scroll", 2): try await scroll(arguments[1], numbers[0], numbers[1], loader)
   case ("memory", 2): try await memory(arguments[1], numbers[0], numbers[1], loader)
+  case ("slots", 2): try await slots(arguments[1], numbers[0], numbers[1], loader)
   default: return 2
   }
   return 0
 }
 
 let status = try await run(Array(CommandLine.arguments.dropFirst()))
-if status == 2 { print("usage: PipelineBenchmark visible|scroll|memory BASE COUNT …, see the source") }
+if status == 2 { print("usage: PipelineBenchmark visible|scroll|memory|slots BASE COUNT …, see the source") }
 exit(status)

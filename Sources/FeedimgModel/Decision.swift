@@ -124,7 +124,10 @@ public struct FactReading: Sendable, Hashable {
 /// A decision about one item, with everything that explains it.
 public struct Resolution: Sendable, Hashable {
   /// The item that the decision concerns.
-  public var item: FeedItem
+  public var item: FeedItem {
+    get { boxedItem.value }
+    set { boxedItem.value = newValue }
+  }
   /// The facts on which the policy decided.
   public var situation: Situation
   /// The image to show and the image to load.
@@ -138,6 +141,8 @@ public struct Resolution: Sendable, Hashable {
   /// All facts in their fixed order, including those that the policy does not use.
   public var facts: [FactReading]
 
+  private var boxedItem: Boxed<FeedItem>
+
   package init(
     item: FeedItem,
     situation: Situation,
@@ -147,13 +152,20 @@ public struct Resolution: Sendable, Hashable {
     why: String,
     facts: [FactReading]
   ) {
-    self.item = item
+    boxedItem = Boxed(item)
     self.situation = situation
     self.decision = decision
     self.policy = policy
     self.place = place
     self.why = why
     self.facts = facts
+  }
+
+  /// The same decision about an item that differs in its text only.
+  package func of(_ item: FeedItem) -> Resolution {
+    var other = self
+    other.item = item
+    return other
   }
 
   /// The URL of the final image; nil for the placeholder.

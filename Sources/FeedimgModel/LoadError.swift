@@ -80,7 +80,12 @@ public struct LoadError: Error, Sendable, Hashable {
   package var thumbnailErrors: [LoadError] = []
 
   /// The decision of the load, if there was one.
-  public var resolution: Resolution?
+  public var resolution: Resolution? {
+    get { boxedResolution?.value }
+    set { boxedResolution = newValue.map(Boxed.init) }
+  }
+
+  private var boxedResolution: Boxed<Resolution>?
 
   package init(
     _ code: Code,

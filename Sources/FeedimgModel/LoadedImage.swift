@@ -13,7 +13,10 @@ public struct LoadedImage: Sendable, Hashable {
   /// The source of its bytes.
   public var source: Source
   /// The decision of the load.
-  public var resolution: Resolution
+  public var resolution: Resolution {
+    get { boxedResolution.value }
+    set { boxedResolution.value = newValue }
+  }
   /// The complete encoded image.
   public var bytes: [UInt8]
   /// Detected from the bytes, not taken from the server.
@@ -33,7 +36,13 @@ public struct LoadedImage: Sendable, Hashable {
   /// Messages for the user although the load succeeded, such as that the image could not be stored.
   public var notes: [String]
   /// The failure of the original, if this is the thumbnail in its place.
-  public var failure: LoadError?
+  public var failure: LoadError? {
+    get { boxedFailure?.value }
+    set { boxedFailure = newValue.map(Boxed.init) }
+  }
+
+  private var boxedResolution: Boxed<Resolution>
+  private var boxedFailure: Boxed<LoadError>?
 
   /// Whether the image has more frames, as in an animated GIF, WebP or AVIF.
   ///
@@ -52,7 +61,7 @@ public struct LoadedImage: Sendable, Hashable {
   ) {
     self.variant = variant
     self.source = source
-    self.resolution = resolution
+    boxedResolution = Boxed(resolution)
     self.bytes = bytes
     self.mediaType = mediaType
     self.path = path

@@ -6,7 +6,7 @@ import FeedimgPipeline
 /// Each presentation is complete, so a view may skip some of them.
 public struct Presentation: Sendable, Hashable {
   /// The picture to draw.
-  public enum Content: Sendable, Hashable {
+  public indirect enum Content: Sendable, Hashable {
     /// No image yet, or none at all: the colour, BlurHash or ThumbHash of the item, if it has one.
     case placeholder(Placeholder)
     /// A complete image.
@@ -14,7 +14,10 @@ public struct Presentation: Sendable, Hashable {
   }
 
   /// The bound item.
-  public var item: FeedItem
+  public var item: FeedItem {
+    get { boxedItem.value }
+    set { boxedItem.value = newValue }
+  }
   /// The picture to draw; never worse than before for the same binding.
   public var content: Content
   /// The part of a better image received so far, if it already looks better than the content.
@@ -23,13 +26,19 @@ public struct Presentation: Sendable, Hashable {
   /// stays until an equally sharp image is available, even if the transfer fails.
   public var scan: ImageScan?
   /// The latest decision and its reasons; nil before the first decision.
-  public var resolution: Resolution?
+  public var resolution: Resolution? {
+    get { boxedResolution?.value }
+    set { boxedResolution = newValue.map(Boxed.init) }
+  }
   /// The progress of the next image; nil if none is loading, or before its first byte.
   public var progress: LoadProgress?
   /// Whether a better image is loading.
   public var isLoading: Bool
   /// Why the chosen image could not be loaded; the best available image is shown instead.
-  public var error: LoadError?
+  public var error: LoadError? {
+    get { boxedError?.value }
+    set { boxedError = newValue.map(Boxed.init) }
+  }
   /// The placeholder as pixels, if requested and available.
   var placeholderBitmap: Bitmap?
   /// The requested pixels; nil for none.
@@ -37,8 +46,12 @@ public struct Presentation: Sendable, Hashable {
   /// See ``ImageLoader/resolve(_:facts:)``.
   var facts: [String: String] = [:]
 
+  private var boxedItem: Boxed<FeedItem>
+  private var boxedResolution: Boxed<Resolution>?
+  private var boxedError: Boxed<LoadError>?
+
   init(item: FeedItem, _ request: DecodeRequest? = nil, facts: [String: String] = [:]) {
-    (self.item, self.request, self.facts) = (item, request, facts)
+    (boxedItem, self.request, self.facts) = (Boxed(item), request, facts)
     content = .placeholder(item.placeholder)
     isLoading = true
   }

@@ -44,8 +44,7 @@ struct SlotState: Sendable {
     if let image = latest.image, image.request == first.request, latest.shown == next.shown {
       next.content = latest.content
     }
-    (next.progress, next.resolution) = (latest.progress, latest.resolution)
-    next.resolution?.item = next.item
+    (next.progress, next.resolution) = (latest.progress, latest.resolution?.of(next.item))
     next.isLoading = latest.isLoading || !next.isExact
     if next != latest { set(next) }
     return true

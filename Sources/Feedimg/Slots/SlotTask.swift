@@ -233,7 +233,7 @@ final class SlotTask: Sendable {
       (presentation.isLoading, presentation.progress) = (false, nil)
       change(&presentation)
       // The item may have been bound again with another text.
-      presentation.resolution?.item = presentation.item
+      presentation.resolution = presentation.resolution?.of(presentation.item)
     }
   }
 
