@@ -118,6 +118,7 @@ func slots(_ base: String, _ count: Int, _ slotCount: Int, _ loader: ImageLoader
   var slots = (0..<slotCount).map { _ in loader.slot() }
   for (number, slot) in slots.enumerated() { slot.show(try item(base, number % count + 1)) }
   for slot in slots { await shown(slot) }
+  try await Task.sleep(for: .seconds(2))
   let live = residentMemory()
   slots = []
   try await Task.sleep(for: .seconds(2))

@@ -40,13 +40,17 @@ public final class ImageSlot: Sendable {
   /// Guards the binding; tasks start and are cancelled outside the lock.
   private let state = Mutex(State())
 
-  init(_ loader: ImageLoader) { self.loader = loader }
+  init(_ loader: ImageLoader) {
+    self.loader = loader
+    FreedMemory.begin()
+  }
 
   deinit {
     let (task, listener) = state.withLock { ($0.task, $0.listener) }
     if let listener { Task { @PipelineActor [facts = loader.facts] in facts.leave(listener) } }
     task?.cancel()
     screen.close()
+    FreedMemory.end()
   }
 
   /// The presentation to draw now; nil if no item is bound.

@@ -128,6 +128,8 @@ final class SlotTask: Sendable {
       let goesOn = (state.isOutdated || lacksPixels) && !state.isOver
       (state.isOutdated, state.isResized, state.isRunning) = (false, false, goesOn)
       if lacksPixels { state.isJustBound = true }
+      // An ended task keeps the memory of its frames until its last reference is gone.
+      if !goesOn { state.task = nil }
       guard !goesOn, !state.isOver, let image = state.asked else { return goesOn }
       state.follows += 1
       let number = state.follows
@@ -296,6 +298,6 @@ final class SlotTask: Sendable {
   @PipelineActor private func follow(_ image: LoadedImage, _ rest: SlotState.Binding, _ number: Int) async {
     if case .changed(let new) = await loader.revalidation(of: image) { await show(new, rest) }
     // If the task was cancelled, the image is followed again later.
-    state.withLock { if $0.follows == number { $0.asked = nil } }
+    state.withLock { if $0.follows == number { ($0.asked, $0.following) = (nil, nil) } }
   }
 }

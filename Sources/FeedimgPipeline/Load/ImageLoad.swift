@@ -13,7 +13,7 @@ package struct ImageLoad: Sendable {
   package typealias Accounting = @Sendable (LoadProgress, _ isFirst: Bool) -> Void
 
   let loader: ImageLoader
-  let item: FeedItem
+  var item: FeedItem { boxedItem.value }
   let facts: [String: String]
   package var handle = LoadHandle(.visible)
   /// Whether to revalidate a cached image first.
@@ -43,6 +43,8 @@ package struct ImageLoad: Sendable {
   /// A decision that the caller has just made, with the generation of the facts before it.
   package var decided: (resolution: Resolution, generation: Int?)?
 
+  private let boxedItem: Boxed<FeedItem>
+
   /// The steps that follow from one decision.
   struct Plan: Sendable {
     let variant: ImageVariant
@@ -52,9 +54,10 @@ package struct ImageLoad: Sendable {
     /// Whether the image comes from a server; otherwise it is cached.
     let fetches: Bool
     /// The failure of the original, if this plan loads the thumbnail in its place.
-    var failure: LoadError?
+    var failure: LoadError? { boxedFailure?.value }
     /// Whether the load may ask the server about the cached image.
     var revalidates = true
+    var boxedFailure: Boxed<LoadError>?
   }
 
   /// The result of following a plan.
@@ -76,11 +79,13 @@ package struct ImageLoad: Sendable {
   ///   - item: The item to load.
   ///   - facts: The values of the declared facts, by name.
   package init(loader: ImageLoader, item: FeedItem, facts: [String: String]) {
-    (self.loader, self.item, self.facts) = (loader, item, facts)
+    (self.loader, boxedItem, self.facts) = (loader, Boxed(item), facts)
   }
 
   /// Loads the image.
   @PipelineActor package func run() async throws(LoadError) -> LoadedImage {
+    FreedMemory.begin()
+    defer { FreedMemory.end() }
     let observers = observer.map { loader.observers + [$0] } ?? loader.observers
     return try await LoadEventReporter.attend(item, observers) { () async throws(LoadError) in
       var misses = 0
@@ -425,8 +430,8 @@ package struct ImageLoad: Sendable {
       resolution: plan.resolution,
       generation: loader.facts.generation,
       fetches: fetches,
-      failure: failure,
-      revalidates: !isDown
+      revalidates: !isDown,
+      boxedFailure: Boxed(failure)
     )
   }
 

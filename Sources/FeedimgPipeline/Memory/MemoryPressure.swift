@@ -97,15 +97,8 @@ package final class MemoryPressure: Sendable {
     }
     guard let change else { return }
     memory.keep(step.kinds)
-    if step > change.from { Self.returnFreedMemory() }
+    if step > change.from { FreedMemory.giveBack() }
     for listener in change.listeners { listener.yield(step) }
-  }
-
-  /// Returns freed memory to the system (malloc_trim(3)); the header is not visible to Swift.
-  private static func returnFreedMemory() {
-    typealias Trim = @convention(c) (Int) -> Int32
-    guard let symbol = dlsym(nil, "malloc_trim") else { return }
-    _ = unsafeBitCast(symbol, to: Trim.self)(0)
   }
 }
 
