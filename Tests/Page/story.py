@@ -18,7 +18,8 @@ class Story:
     def tell(self):
         steps = [
             self.is_locked_without_the_token, self.shows_originals_on_wifi, self.lights_the_row_that_decided,
-            self.shows_thumbnails_on_cellular, self.upgrades_what_is_visible_on_wifi, self.shows_what_is_cached_offline,
+            self.shows_thumbnails_on_cellular, self.upgrades_what_is_visible_on_wifi, self.requests_no_cached_image_again,
+            self.shows_what_is_cached_offline,
             self.is_told_of_what_others_do, self.shows_how_far_a_transfer_is, self.asks_by_another_policy, self.explains_a_picture, self.takes_other_items,
             self.can_be_used_by_keyboard, self.can_be_read_by_everybody, self.fits_a_phone, self.tells_all_on_one_picture,
             self.is_right_at_night,
@@ -143,6 +144,20 @@ class Story:
         self.expect(after["original"] > before.get("original", 0), f"{before}, then {after}")
         # Only the items without an original stay as they are.
         self.expect(after.get("thumbnail", 0) <= 2, f"{after}")
+
+    def requests_no_cached_image_again(self):
+        self.top()
+        self.web.take_sent()
+        # A reload of the page is no reload of its images.
+        self.browser.run("window.isOld = true")
+        self.browser.call("Page.reload")
+        self.browser.wait("!window.isOld && document.querySelectorAll('.cell img:not([hidden])').length >= 4", "images after a reload")
+        self.settle()
+        self.choose("network", "cellular")
+        self.choose("metered", "yes")
+        self.expect("original" in self.kinds(), f"{self.kinds()}")
+        sent = self.web.take_sent()
+        self.expect(not sent, f"the origin sent {len(sent)} cached images again")
 
     def shows_what_is_cached_offline(self):
         self.choose("network", "cellular")
@@ -320,3 +335,7 @@ class Story:
         strange = [url for url in self.browser.requests if not url.startswith(own)]
         self.expect(not strange, f"asked elsewhere: {strange[:3]}")
         self.expect(not self.browser.faults, f"the console says: {self.browser.faults[:3]}")
+        # The browser may keep the files of the page, and no response with a URL of the feed.
+        kept = b"".join(path.read_bytes() for path in self.browser.folder.glob("**/Cache/**/*") if path.is_file())
+        self.expect(b"/page/page.css" in kept, "the browser keeps no files of the page")
+        self.expect(self.web.base.encode() not in kept, "the browser keeps URLs of the feed")

@@ -30,7 +30,9 @@ export async function ask(target, options = {}) {
   const headers = new Headers(options.headers)
   const token = sessionStorage.getItem(tokenName)
   if (token) headers.set('Authorization', `Bearer ${token}`)
-  const answer = await fetch(target, { ...options, headers, cache: 'no-store', redirect: 'error' })
+  // The responses themselves forbid the browser to keep them. The cache mode `no-store` would make it send
+  // `Cache-Control: no-cache`, and the service would then reload cached images.
+  const answer = await fetch(target, { ...options, headers, redirect: 'error' })
   if (answer.ok) return answer
   throw new Refusal(answer.status, await answer.json().catch(() => ({})))
 }
