@@ -4,14 +4,14 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 SWIFT := Scripts/swift
-# Otherwise undeclared imports of sibling targets may build, depending on the build order.
+# Without this check, an undeclared import of a sibling target may build, depending on the build order.
 BUILD_FLAGS := --explicit-target-dependency-import-check error
-# A folder with only the static libstdc++, where the linker finds it first. Loading the shared library takes a
+# A folder with only the static libstdc++, which the linker searches first. Loading the shared library would take a
 # tenth of the time of `feedimg resolve`.
 STATIC := .build/static
 RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
-# Few tests run at a time, for two reasons. Waiting and computing tests block threads that tests of loads
-# need. A user may have at most 128 inotify instances (fs.inotify.max_user_instances).
+# Few tests run at a time, for two reasons. Some tests block threads that tests of loads need. A user may have at
+# most 128 inotify instances (fs.inotify.max_user_instances).
 TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
@@ -38,7 +38,7 @@ build: ## build the release binaries, feedimg and feedimg-serve in .build/releas
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-serve
 
-demo: ## show all features with real pictures and a real server; ends by itself
+demo: ## show all features with real images and a real server; ends by itself
 	@Scripts/packages demo
 	@$(MAKE) --no-print-directory build
 	@Tests/Demo/run
@@ -50,12 +50,12 @@ test: ## build and run all tests
 	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(HTTPCache|Decoding|Policy|Reachability|Usage)Tests\.'
 	$(SWIFT) test --skip-build $(TEST_FLAGS) --filter '^Feedimg(CLI|Service)Tests\.'
 
-page: ## test the page of the service in a real browser; write pictures of it to .build/page
+page: ## test the page of the service in a real browser; write screenshots to .build/page
 	@Scripts/packages build page
 	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
 	Tests/Page/run
 
-netlab: build ## boot a kernel with simulated radios and modems, and check the output of feedimg
+netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab
 	Tests/Netlab/run --bin $(CURDIR)/$(BINARY) --bin $(CURDIR)/$(SERVICE) --bin "$$(command -v curl)" \
 	  --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'

@@ -1,6 +1,5 @@
-// Decodes one picture with its library alone, as directly as possible, and discards it, for comparison in
-// Benchmarks/decoding. JPEG and WebP are decoded as small as the library can, but at least WIDTH wide.
-// Nothing is resampled.
+// Decodes one image with its library alone, as directly as possible, for comparison in Benchmarks/decoding.
+// Decodes JPEG and WebP at the smallest size of the library that is at least WIDTH wide. Resamples nothing.
 //
 //   decoding-direct FILE WIDTH
 #include <avif/avif.h>

@@ -1,11 +1,11 @@
-// Tells Thread Sanitizer about calls that it does not see. Preloaded by Scripts/thread-sanitizer.
+// Reports calls to Thread Sanitizer that it cannot see. Scripts/thread-sanitizer preloads this library.
 //
 // `Mutex` of Swift's Synchronization: under contention, libswiftSynchronization.so and the kernel
-// (FUTEX_LOCK_PI) lock and unlock it. The sanitizer sees neither, and reports every access after such a lock
-// as a race. These functions replace the library's (Swift 6.3) and report the locking. Real races are still
-// found.
+// (FUTEX_LOCK_PI) lock and unlock it. The sanitizer sees neither, and would report every access after such a
+// lock as a race. These functions wrap those of the library (Swift 6.3) and report the locking. The sanitizer
+// still finds real races.
 //
-// pthread_clockjoin_np: the sanitizer would count a thread that it joins as never joined.
+// pthread_clockjoin_np: the sanitizer would report the joined thread as never joined.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-// The sanitizer's own functions. Absent in processes of `swift test` without the sanitizer.
+// Functions of the sanitizer. Some processes of `swift test` run without it.
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
@@ -47,7 +47,7 @@ SWIFT void unlock(SELF void *mutex) {
   ((function)dlsym(RTLD_NEXT, UNLOCK))(mutex);
 }
 
-// As pthread_timedjoin_np, which the sanitizer knows, and which uses the realtime clock.
+// Calls pthread_timedjoin_np, which the sanitizer sees, and which uses the realtime clock.
 int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *deadline) {
   struct timespec now, end;
   clock_gettime(clock, &now);

@@ -9,7 +9,7 @@ typedef struct {
   cpixels_reader base;
   avifDecoder *decoder;
   uint8_t *pixels;
-  // What is shown of each picture.
+  // The visible part of each frame.
   avifCropRect part;
 } reader;
 
@@ -24,7 +24,7 @@ static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) 
   (void)width;
   (void)height;
   const reader *self = (const reader *)base;
-  // The planes of the codec, of which it keeps some for frames to come, and the picture made of them.
+  // The planes of the codec, including reference frames, and the RGBA frame.
   uint64_t sample = self->decoder->image->depth > 8 ? 2 : 1;
   return (uint64_t)self->decoder->image->width * self->decoder->image->height * (4 + 4 * sample);
 }
@@ -34,20 +34,20 @@ static cpixels_status fail(reader *self, const char *reason) {
   return CPIXELS_FAILED;
 }
 
-/// The turns and mirrors of the file (ISO/IEC 23008-12 §6.5.10 and §6.5.12) as EXIF would number them.
+/// The rotation and mirroring of the file (ISO/IEC 23008-12 §6.5.10 and §6.5.12), as an EXIF orientation.
 ///
-/// EXIF's own word does not count in such files. Turns are anticlockwise and come before mirrors.
+/// The orientation in EXIF metadata has no effect in this format. Rotations are anticlockwise and precede mirroring.
 static int32_t orientation(const avifImage *image) {
   static const int32_t turned[] = {1, 8, 3, 6};
   int angle = (image->transformFlags & AVIF_TRANSFORM_IROT) != 0 ? image->irot.angle & 3 : 0;
   if ((image->transformFlags & AVIF_TRANSFORM_IMIR) == 0) return turned[angle];
-  // Mode 0 exchanges top and bottom, mode 1 left and right.
+  // Mode 0 swaps top and bottom, mode 1 left and right.
   static const int32_t flipped[] = {4, 5, 2, 7}, mirrored[] = {2, 7, 4, 5};
   return image->imir.mode == 0 ? flipped[angle] : mirrored[angle];
 }
 
-/// The part that the file says is shown (ISO/IEC 14496-12 §12.1.4); all where it is none that can be.
-static avifCropRect shown_part(const avifImage *image) {
+/// The clean aperture (ISO/IEC 14496-12 §12.1.4); the whole image if it is absent or invalid.
+static avifCropRect visible_part(const avifImage *image) {
   avifCropRect part;
   avifDiagnostics diagnostics;
   if ((image->transformFlags & AVIF_TRANSFORM_CLAP) != 0 &&
@@ -58,7 +58,7 @@ static avifCropRect shown_part(const avifImage *image) {
   return (avifCropRect){.width = image->width, .height = image->height};
 }
 
-/// In milliseconds.
+/// The duration of a frame in milliseconds.
 static uint32_t duration(const avifImageTiming *timing) {
   double value = timing->duration * 1000;
   return value >= UINT32_MAX ? UINT32_MAX : value > 0 ? (uint32_t)value : 0;
@@ -88,7 +88,7 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   if (result != AVIF_RESULT_OK) return fail(self, avifResultToString(result));
   const avifCropRect *part = &self->part;
   if ((uint64_t)part->x + part->width > image->width || (uint64_t)part->y + part->height > image->height) {
-    return fail(self, "a frame of another size");
+    return fail(self, "a frame has another size");
   }
   *frame = (cpixels_frame){
       .pixels = self->pixels + ((size_t)part->y * image->width + part->x) * 4,
@@ -114,13 +114,13 @@ cpixels_reader *cavif_open(const uint8_t *bytes, size_t count, const cpixels_sto
   self->base.close = close_reader;
   self->decoder = avifDecoderCreate();
   if (self->decoder == NULL) {
-    snprintf(reason, size, "libavif could not be set up");
+    snprintf(reason, size, "libavif did not initialise");
     close_reader(&self->base);
     return NULL;
   }
   self->decoder->ignoreExif = AVIF_TRUE;
   self->decoder->ignoreXMP = AVIF_TRUE;
-  // Files of many encoders lack a property or two that the standard asks for.
+  // Many encoders omit properties that the standard requires.
   self->decoder->strictFlags = AVIF_STRICT_DISABLED;
   avifResult result = avifDecoderSetIOMemory(self->decoder, bytes, count);
   if (result == AVIF_RESULT_OK) result = avifDecoderParse(self->decoder);
@@ -130,10 +130,10 @@ cpixels_reader *cavif_open(const uint8_t *bytes, size_t count, const cpixels_sto
     return NULL;
   }
   const avifImage *image = self->decoder->image;
-  self->part = shown_part(image);
+  self->part = visible_part(image);
   self->base.head.width = self->part.width;
   self->base.head.height = self->part.height;
-  // The coded picture must not be larger than what the file says, for that is what has been allowed.
+  // The caller has checked the size in the header, so libavif must refuse a larger coded frame.
   uint64_t area = (uint64_t)image->width * image->height;
   if (area < self->decoder->imageSizeLimit) self->decoder->imageSizeLimit = area < 65536 ? 65536 : (uint32_t)area;
   self->base.head.frames = self->decoder->imageCount > 0 ? (uint32_t)self->decoder->imageCount : 0;

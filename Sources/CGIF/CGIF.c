@@ -10,14 +10,14 @@ typedef struct {
   GifFileType *gif;
   const uint8_t *bytes;
   size_t count, place;
-  // What is seen, and what was seen before a frame that is taken away again.
+  // The current image, and a copy from before a frame with the disposal method "previous".
   uint8_t *canvas, *before;
   GifPixelType *row;
   GraphicsControlBlock control;
-  // The frame that is on the canvas, to be disposed of before the next.
+  // The current frame, which is disposed of before the next one.
   GifImageDesc shown;
   int disposal;
-  // Whether there was a whole frame.
+  // Whether a frame was decoded completely.
   bool has_frame;
 } reader;
 
@@ -86,14 +86,14 @@ static void draw_row(reader *self, const GifImageDesc *area, int y) {
   }
 }
 
-/// How many rows of a frame are on the canvas.
-static int rows_seen(const reader *self, const GifImageDesc *area) {
+/// The number of rows of a frame that are on the canvas.
+static int visible_rows(const reader *self, const GifImageDesc *area) {
   size_t top = (size_t)area->Top, height = self->base.head.height;
   if (top >= height || (size_t)area->Left >= self->base.head.width) return 0;
   return (size_t)area->Height < height - top ? area->Height : (int)(height - top);
 }
 
-/// Passes over what is left of the codes of a frame, without decoding them.
+/// Skips the remaining codes of a frame without decoding them.
 static cpixels_status skip_codes(reader *self) {
   GifByteType *block;
   do {
@@ -102,17 +102,19 @@ static cpixels_status skip_codes(reader *self) {
   return CPIXELS_WHOLE;
 }
 
-/// GIF89a, appendix E: rows come in four passes. Behind the last row that is seen, nothing is decoded.
+/// Draws the rows of a frame, in four passes if it is interlaced (GIF89a, appendix E).
+///
+/// Rows after the last visible one are not decoded.
 static cpixels_status draw(reader *self, const GifImageDesc *area) {
   static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2};
-  int seen = rows_seen(self, area), drawn = 0;
+  int visible = visible_rows(self, area), drawn = 0;
   for (int pass = 0; pass < (area->Interlace ? 4 : 1); pass++) {
     int step = area->Interlace ? steps[pass] : 1;
     for (int y = area->Interlace ? starts[pass] : 0; y < area->Height; y += step) {
       if (cpixels_is_stopped(self->base.stop)) return CPIXELS_STOPPED;
-      if (drawn == seen) return skip_codes(self);
+      if (drawn == visible) return skip_codes(self);
       if (DGifGetLine(self->gif, self->row, area->Width) == GIF_ERROR) return CPIXELS_DAMAGED;
-      if (y < seen) drawn++;
+      if (y < visible) drawn++;
       draw_row(self, area, y);
     }
   }
@@ -122,9 +124,9 @@ static cpixels_status draw(reader *self, const GifImageDesc *area) {
 static cpixels_status read_frame(reader *self, cpixels_frame *frame) {
   if (DGifGetImageDesc(self->gif) == GIF_ERROR) return fail(self, "the data end too early");
   GifImageDesc area = self->gif->Image;
-  if (area.Left < 0 || area.Top < 0 || area.Width <= 0 || area.Height <= 0) return fail(self, "a frame without size");
+  if (area.Left < 0 || area.Top < 0 || area.Width <= 0 || area.Height <= 0) return fail(self, "a frame is empty");
   if ((uint64_t)area.Width * (uint64_t)area.Height > self->base.head.frame_pixels) {
-    return fail(self, "a frame that was not announced");
+    return fail(self, "a frame is larger than expected");
   }
   free(self->row);
   self->row = calloc((size_t)area.Width, 1);
@@ -177,7 +179,7 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
     if (cpixels_is_stopped(base->stop)) return CPIXELS_STOPPED;
     GifRecordType type;
     if (DGifGetRecordType(self->gif, &type) == GIF_ERROR) {
-      // Many files lack the trailer, or have something else in its place; browsers play them.
+      // Many files lack a valid trailer. Browsers play them.
       return self->has_frame ? CPIXELS_END : fail(self, "the data end too early");
     }
     switch (type) {
@@ -191,9 +193,9 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   }
 }
 
-/// How often it is shown, by the extension at a place, behind its label; else as before.
+/// The number of plays by an application extension; `before` if it is another extension. Zero means endless.
 ///
-/// The file has how often it is repeated after the first time, where 0 is for ever.
+/// `bytes` begins after the label. The file stores the number of repetitions after the first play.
 static uint32_t read_loops(const uint8_t *bytes, size_t rest, uint32_t before) {
   if (rest < 16 || bytes[0] != 11 || memcmp(bytes + 1, "NETSCAPE2.0", 11) != 0) return before;
   if (bytes[12] != 3 || bytes[13] != 1) return before;
@@ -205,16 +207,16 @@ static uint32_t read_number(const uint8_t *bytes) { return (uint32_t)(bytes[0] |
 
 static uint64_t read_area(const uint8_t *bytes) { return (uint64_t)read_number(bytes) * read_number(bytes + 2); }
 
-/// Widens the canvas to the frame at a place, as browsers do for the first one.
-static void make_room(const uint8_t *bytes, cpixels_head *head) {
+/// Widens the canvas so that the first frame fits, as browsers do.
+static void widen_canvas(const uint8_t *bytes, cpixels_head *head) {
   uint32_t right = read_number(bytes) + read_number(bytes + 4), bottom = read_number(bytes + 2) + read_number(bytes + 6);
   if (right > head->width) head->width = right;
   if (bottom > head->height) head->height = bottom;
 }
 
-/// Counts frames and finds the largest and the loops, by the structure alone (GIF89a, section 20).
+/// Finds the number of frames, the size of the largest and the number of plays (GIF89a, section 20).
 ///
-/// With giflib, all of them would have to be decoded for that.
+/// It reads only the structure, because giflib would decode all frames.
 static void read_structure(const uint8_t *bytes, size_t count, cpixels_head *head) {
   if (count < 13) return;
   size_t place = 13 + ((bytes[10] & 0x80) != 0 ? (size_t)3 << ((bytes[10] & 7) + 1) : 0);
@@ -230,7 +232,7 @@ static void read_structure(const uint8_t *bytes, size_t count, cpixels_head *hea
       uint8_t flags = bytes[place + 8];
       uint64_t area = read_area(bytes + place + 4);
       if (area > head->frame_pixels) head->frame_pixels = area;
-      if (head->frames == 0) make_room(bytes + place, head);
+      if (head->frames == 0) widen_canvas(bytes + place, head);
       place += 9 + ((flags & 0x80) != 0 ? (size_t)3 << ((flags & 7) + 1) : 0) + 1;
       head->frames += 1;
     } else {
@@ -258,14 +260,14 @@ cpixels_reader *cgif_open(const uint8_t *bytes, size_t count, const cpixels_stop
   self->gif = DGifOpen(self, give_bytes, &code);
   if (self->gif == NULL) {
     const char *text = GifErrorString(code);
-    snprintf(reason, size, "%s", text == NULL ? "no GIF" : text);
+    snprintf(reason, size, "%s", text == NULL ? "not a GIF" : text);
     close_reader(&self->base);
     return NULL;
   }
   self->base.head.width = (uint32_t)self->gif->SWidth;
   self->base.head.height = (uint32_t)self->gif->SHeight;
   self->base.head.orientation = 1;
-  // Without the extension that says otherwise, an animation is shown once.
+  // Without the extension, an animation plays once.
   self->base.head.loops = 1;
   read_structure(bytes, count, &self->base.head);
   return &self->base;

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// After stdio.h, which it needs and does not include.
+// jpeglib.h needs stdio.h, but does not include it.
 #include <jpeglib.h>
 #include <jerror.h>
 
-// A few kilobytes can announce thousands of scans, each of which costs as much as the whole picture; no encoder
-// writes more than some dozen.
-enum { most_scans = 100 };
+// A file of a few kilobytes can have thousands of scans, each as expensive as the whole image. Encoders write at
+// most a few dozen.
+enum { maximum_scans = 100 };
 
 typedef struct {
   cpixels_reader base;
@@ -24,7 +24,7 @@ typedef struct {
   uint8_t *pixels;
   JOCTET *profile;
   bool is_stopped, is_damaged, is_started, has_scans, has_gap, has_no_end;
-  // The row that was to come when data were missing at the end.
+  // The next row when the data ended.
   uint32_t last_row;
 } reader;
 
@@ -39,14 +39,14 @@ static void fail(j_common_ptr common) {
 static void note(j_common_ptr common, int level) {
   reader *self = common->client_data;
   if (level >= 0) return;
-  // Many pictures have stray bytes between their parts or an odd header, and nothing wrong to be seen.
+  // Many images have stray bytes between segments or an unusual header, without visible damage.
   switch (common->err->msg_code) {
     case JWRN_EXTRANEOUS_DATA:
     case JWRN_ADOBE_XFORM:
     case JWRN_JFIF_MAJOR:
     case JWRN_BOGUS_ICC:
       return;
-    // The end mark may be all that is missing: whether anything else is shows later.
+    // Perhaps only the end marker is missing. `decode` checks the rest.
     case JWRN_JPEG_EOF: self->has_no_end = true; return;
     case JWRN_HIT_MARKER:
       self->has_gap = true;
@@ -59,16 +59,16 @@ static void note(j_common_ptr common, int level) {
   self->is_damaged = true;
 }
 
-static void say_nothing(j_common_ptr common) { (void)common; }
+static void ignore_message(j_common_ptr common) { (void)common; }
 
-static void look_up(j_common_ptr common) {
+static void check_progress(j_common_ptr common) {
   reader *self = common->client_data;
   if (cpixels_is_stopped(self->base.stop)) {
     self->is_stopped = true;
     longjmp(self->failure, 1);
   }
-  if (self->jpeg.input_scan_number > most_scans) {
-    snprintf(self->base.reason, sizeof self->base.reason, "more than %d scans", most_scans);
+  if (self->jpeg.input_scan_number > maximum_scans) {
+    snprintf(self->base.reason, sizeof self->base.reason, "more than %d scans", maximum_scans);
     longjmp(self->failure, 1);
   }
 }
@@ -81,7 +81,7 @@ static void close_reader(cpixels_reader *base) {
   free(self);
 }
 
-/// The eighths of its size at which the picture is still as large as wanted.
+/// The smallest scale, in eighths, at which the image has at least the requested size.
 static unsigned eighths(const reader *self, uint32_t width, uint32_t height) {
   for (unsigned part = 1; part < 8; part *= 2) {
     if ((uint64_t)self->base.head.width * part >= (uint64_t)width * 8 &&
@@ -97,7 +97,7 @@ static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) 
   unsigned part = eighths(self, width, height);
   uint64_t area = (uint64_t)base->head.width * base->head.height;
   uint64_t bytes = (area * part * part / 64 + base->head.width) * 4;
-  // All coefficients are kept, two bytes each, until the last scan has come.
+  // libjpeg keeps all coefficients until the last scan, two bytes each.
   if (self->has_scans) bytes += area * 2 * (unsigned)self->jpeg.num_components;
   return bytes;
 }
@@ -105,22 +105,22 @@ static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) 
 static void clear_rest(reader *self, uint32_t first, cpixels_frame *frame) {
   frame->missing_rows = self->jpeg.output_height - first;
   frame->is_opaque = false;
-  // Of ink, there is none.
+  // 255 is no ink.
   int nothing = frame->layout == CPIXELS_CMYK ? 255 : 0;
   memset(self->pixels + first * frame->stride, nothing, frame->missing_rows * frame->stride);
 }
 
-/// The eighths of its size at which all of a picture is known whose scans have come in part.
+/// The largest scale, in eighths, at which the received scans determine every pixel.
 ///
-/// Known are coefficients within one step: where more is missing, they are as good as zero for who compares.
+/// A coefficient counts as known if at most its lowest bit is missing.
 static unsigned known_eighths(const reader *self) {
-  // In the order in which files have them, the greater of row and column (ITU-T T.81, figure A.6).
+  // For each coefficient in zigzag order, the greater of its row and column (ITU-T T.81, figure A.6).
   static const uint8_t sides[DCTSIZE2] = {
       0, 1, 1, 2, 1, 2, 3, 2, 2, 3, 4, 3, 2, 3, 4, 5, 4, 3, 3, 4, 5, 6, 5, 4, 3, 4, 5, 6, 7, 6, 5, 4,
       4, 5, 6, 7, 7, 6, 5, 4, 5, 6, 7, 7, 6, 5, 5, 6, 7, 7, 6, 5, 6, 7, 7, 6, 6, 7, 7, 6, 7, 7, 7, 7,
   };
   const struct jpeg_decompress_struct *jpeg = &self->jpeg;
-  // A scan that breaks off has told all and brought a part.
+  // libjpeg counts an interrupted scan as complete.
   if (!jpeg->progressive_mode || jpeg->coef_bits == NULL || self->has_gap) return 0;
   unsigned known = 8;
   for (int component = 0; component < jpeg->num_components; component++) {
@@ -132,11 +132,11 @@ static unsigned known_eighths(const reader *self) {
   return known;
 }
 
-/// Whether scans have told all of every component, which is asked where none of them breaks off.
+/// Whether the scans are complete for every component. No scan may be interrupted.
 static bool has_all_scans(const reader *self) {
   const struct jpeg_decompress_struct *jpeg = &self->jpeg;
   for (int component = 0; component < jpeg->num_components; component++) {
-    // The table is taken over when the first scan of a component begins.
+    // libjpeg sets the table when the first scan of a component begins.
     if (jpeg->comp_info[component].quant_table == NULL) return false;
     if (!jpeg->progressive_mode || jpeg->coef_bits == NULL) continue;
     for (int place = 0; place < DCTSIZE2; place++) {
@@ -150,7 +150,7 @@ static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size
   struct jpeg_decompress_struct *jpeg = &self->jpeg;
   if (setjmp(self->failure)) {
     if (self->is_stopped) return CPIXELS_STOPPED;
-    // What has come until then is worth something.
+    // Use the rows from before the error.
     if (self->pixels == NULL || jpeg->output_scanline == 0) return CPIXELS_FAILED;
     if (self->last_row == UINT32_MAX) self->last_row = jpeg->output_scanline;
     clear_rest(self, jpeg->output_scanline, frame);
@@ -186,18 +186,18 @@ static cpixels_status decode(reader *self, uint32_t width, uint32_t height, size
   frame->known_width = (uint32_t)(((uint64_t)self->base.head.width * known + 7) / 8);
   frame->known_height = (uint32_t)(((uint64_t)self->base.head.height * known + 7) / 8);
   bool is_complete = has_all_scans(self);
-  // Behind the last row there is nothing that could be missed but the end mark.
+  // After the last row, only the end marker can be missing.
   jpeg_finish_decompress(jpeg);
   if (self->has_no_end && !is_complete) self->is_damaged = true;
-  // What lies behind the end of the data is grey in a picture that is stored from top to bottom.
+  // In a baseline image, libjpeg fills the rows after the end of the data with grey.
   if (!jpeg->progressive_mode && self->last_row < jpeg->output_height) clear_rest(self, self->last_row, frame);
   return self->is_damaged ? CPIXELS_DAMAGED : CPIXELS_WHOLE;
 }
 
-/// Goes back to before the head of a scan that is cut off or wrong, so that the scans before it can be shown.
-static bool go_back(reader *self) {
+/// Drops the last scan, whose header is damaged, so that the earlier scans can be decoded.
+static bool drop_last_scan(reader *self) {
   size_t place = self->count - self->jpeg.src->bytes_in_buffer;
-  // Within a scan, no such bytes stand together (ITU-T T.81 §B.1.1.5).
+  // These markers cannot occur within the data of a scan (ITU-T T.81 §B.1.1.5).
   for (; place >= 2; place--) {
     const uint8_t *mark = self->bytes + place - 2;
     if (mark[0] == 0xFF && (mark[1] == 0xDA || mark[1] == 0xC4)) break;
@@ -216,8 +216,8 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   if (self->is_started) return CPIXELS_END;
   self->is_started = true;
   cpixels_status status = decode(self, width, height, memory, frame);
-  bool is_worth_it = status == CPIXELS_FAILED && self->has_scans && self->pixels == NULL;
-  if (is_worth_it && self->jpeg.input_scan_number <= most_scans && go_back(self)) {
+  bool can_retry = status == CPIXELS_FAILED && self->has_scans && self->pixels == NULL;
+  if (can_retry && self->jpeg.input_scan_number <= maximum_scans && drop_last_scan(self)) {
     self->last_row = UINT32_MAX;
     status = decode(self, width, height, memory, frame);
     if (status == CPIXELS_WHOLE) status = CPIXELS_DAMAGED;
@@ -265,8 +265,8 @@ cpixels_reader *cjpeg_open(const uint8_t *bytes, size_t count, const cpixels_sto
   self->jpeg.client_data = self;
   self->errors.error_exit = fail;
   self->errors.emit_message = note;
-  self->errors.output_message = say_nothing;
-  self->progress.progress_monitor = look_up;
+  self->errors.output_message = ignore_message;
+  self->progress.progress_monitor = check_progress;
   self->last_row = UINT32_MAX;
   self->base.stop = stop;
   self->base.cost = cost;

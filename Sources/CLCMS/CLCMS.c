@@ -10,7 +10,7 @@ struct clcms_transform {
   bool is_cmyk, is_gray;
 };
 
-/// Closes the profile.
+/// Makes a transform from a profile to sRGB, and closes the profile.
 static cmsHTRANSFORM make(cmsContext context, cmsHPROFILE profile, bool is_cmyk, bool may_be_gray, bool *is_gray) {
   cmsColorSpaceSignature space = cmsGetColorSpace(profile);
   *is_gray = may_be_gray && space == cmsSigGrayData;

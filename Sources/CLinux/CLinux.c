@@ -28,7 +28,7 @@ void clinux_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 void clinux_forbid_cancellation(void) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-  // Has no effect while cancellation is disabled, but glibc then switches nothing around each call.
+  // With cancellation disabled this changes no behaviour, but glibc skips the switch around each blocking call.
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 

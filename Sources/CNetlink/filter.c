@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 int feedimg_drop_narrow_routes(int socket) {
-  // The filter loads in network order, and netlink speaks the host's: hence htons.
+  // A filter loads in network byte order, but netlink uses the host's, hence htons.
   enum { type = offsetof(struct nlmsghdr, nlmsg_type) };
   enum { prefix = NLMSG_HDRLEN + offsetof(struct rtmsg, rtm_dst_len) };
   struct sock_filter steps[] = {

@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum {
-  // Texts and profiles beyond this are no part of a picture in a feed.
-  most_chunk_bytes = 4 << 20,
-  most_chunks = 1000,
-  // Sums of so many bytes fit in 16 bits.
-  most_rows_together = 128,
+  // Images in feeds need no larger texts and profiles.
+  maximum_chunk_bytes = 4 << 20,
+  maximum_chunks = 1000,
+  // A sum of this many bytes fits in 16 bits.
+  maximum_block_side = 128,
 };
 
 static const uint8_t cicp[] = "cICP";
@@ -25,9 +25,9 @@ typedef struct {
   size_t count, place;
   uint8_t *pixels;
   bool is_stopped, is_started, is_at_end, is_interlaced, has_alpha;
-  // The passes of an interlaced picture that are there.
+  // The number of complete passes of an interlaced image.
   int passes;
-  // Rows that are being put together: one as it comes, and the sums of those before it.
+  // The row just decoded, and the sums of the rows of the current blocks.
   uint8_t *row;
   uint16_t *sums;
 } reader;
@@ -38,7 +38,7 @@ static void fail(png_structp png, png_const_charp text) {
   png_longjmp(png, 1);
 }
 
-static void say_nothing(png_structp png, png_const_charp text) {
+static void ignore_warning(png_structp png, png_const_charp text) {
   (void)png;
   (void)text;
 }
@@ -59,20 +59,20 @@ static void close_reader(cpixels_reader *base) {
   free(self);
 }
 
-/// How many pixels become one on each side while rows come, so that a large picture is never held whole.
+/// The side of the square blocks that are averaged during decoding, so that a large image is never stored as a whole.
 ///
-/// What comes out has twice the size that is wanted at least, for the resampling to do the rest.
+/// The result has at least twice the requested size. The resampling does the rest.
 static uint32_t block(const reader *self, uint32_t width, uint32_t height) {
   if (self->is_interlaced || width == 0 || height == 0) return 1;
   uint32_t across = self->base.head.width / width, down = self->base.head.height / height;
   uint32_t side = (across < down ? across : down) / 2;
-  return side < 1 ? 1 : side > most_rows_together ? most_rows_together : side;
+  return side < 1 ? 1 : side > maximum_block_side ? maximum_block_side : side;
 }
 
 static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
   uint64_t side = block((const reader *)base, width, height);
   uint64_t area = (base->head.width / side + 1) * (base->head.height / side + 1);
-  // Some rows of up to 16 bits a channel are kept beside the picture.
+  // Some rows of up to 16 bits a channel are stored beside the image.
   return (area + (uint64_t)base->head.width * 8) * 4;
 }
 
@@ -84,7 +84,7 @@ static cpixels_status read_rows(reader *self, size_t stride, int passes) {
         self->is_stopped = true;
         return CPIXELS_STOPPED;
       }
-      // Of the passes of an interlaced picture, each fills in what the ones before have left coarse.
+      // Each pass of an interlaced image refines the earlier ones.
       png_read_row(self->png, NULL, self->pixels + row * stride);
     }
     self->passes = pass + 1;
@@ -94,7 +94,7 @@ static cpixels_status read_rows(reader *self, size_t stride, int passes) {
   return CPIXELS_WHOLE;
 }
 
-/// Makes a row of the sums of so many rows.
+/// Writes the averages of the blocks, and resets the sums of their rows.
 static void average(reader *self, uint8_t *target, uint32_t side, uint32_t rows) {
   uint32_t width = self->base.head.width;
   for (uint32_t left = 0; left < width; left += side, target += 4) {
@@ -118,7 +118,7 @@ static cpixels_status read_blocks(reader *self, size_t stride, uint32_t side) {
       return CPIXELS_STOPPED;
     }
     png_read_row(self->png, self->row, NULL);
-    // A pixel that is not seen has no say in the colour.
+    // Transparent pixels must not affect the colour.
     if (self->has_alpha) cpixels_premultiply(self->row, width);
     for (size_t i = 0; i < (size_t)width * 4; i++) self->sums[i] = (uint16_t)(self->sums[i] + self->row[i]);
     if ((y + 1) % side != 0 && y + 1 != height) continue;
@@ -156,10 +156,10 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   size_t size = cpixels_size(across, down, memory);
   size_t stride = (size_t)across * 4;
   if (png_get_rowbytes(self->png, self->info) != (size_t)base->head.width * 4) {
-    snprintf(base->reason, sizeof base->reason, "an unknown kind of pixels");
+    snprintf(base->reason, sizeof base->reason, "unknown pixel format");
     return CPIXELS_FAILED;
   }
-  // What does not come stays clear.
+  // Missing rows stay transparent.
   self->pixels = size == 0 ? NULL : calloc(1, size);
   if (side > 1) {
     self->row = malloc((size_t)base->head.width * 4);
@@ -171,8 +171,8 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
   }
   cpixels_status status = side > 1 ? read_blocks(self, stride, side) : read_rows(self, stride, passes);
   if (status == CPIXELS_STOPPED) return status;
-  // How many pixels become one on each side after so many passes (PNG specification, section 8.2).
-  static const uint8_t across_one[] = {0, 8, 4, 4, 2, 2, 1, 1}, down_one[] = {0, 8, 8, 4, 4, 2, 2, 1};
+  // The width and height of the blocks that each number of passes determines (PNG specification, section 8.2).
+  static const uint8_t block_width[] = {0, 8, 4, 4, 2, 2, 1, 1}, block_height[] = {0, 8, 8, 4, 4, 2, 2, 1};
   int known = self->is_interlaced ? self->passes : 0;
   *frame = (cpixels_frame){
       .pixels = self->pixels,
@@ -181,21 +181,21 @@ static cpixels_status next(cpixels_reader *base, uint32_t width, uint32_t height
       .stride = stride,
       .layout = CPIXELS_RGBA,
       .is_opaque = (self->is_at_end && !self->has_alpha) || cpixels_is_opaque(self->pixels, size / 4),
-      .known_width = known == 0 ? 0 : (base->head.width - 1) / across_one[known] + 1,
-      .known_height = known == 0 ? 0 : (base->head.height - 1) / down_one[known] + 1,
+      .known_width = known == 0 ? 0 : (base->head.width - 1) / block_width[known] + 1,
+      .known_height = known == 0 ? 0 : (base->head.height - 1) / block_height[known] + 1,
   };
-  // Every row had come; what is wrong behind them is no part of the picture.
+  // Errors after the last row do not affect the image.
   return self->is_at_end ? CPIXELS_WHOLE : status;
 }
 
-/// Reads the codes in cICP, which libpng 1.6.39 does not know.
+/// Reads the codes of a cICP chunk, which libpng 1.6.39 does not support.
 static bool read_codes(reader *self, cpixels_colors *colors) {
   png_unknown_chunkp chunks;
   int count = png_get_unknown_chunks(self->png, self->info, &chunks);
   for (int i = 0; i < count; i++) {
     const uint8_t *codes = chunks[i].data;
     if (memcmp(chunks[i].name, cicp, sizeof cicp) != 0 || chunks[i].size != 4) continue;
-    // Other than RGB of the full range is not decoded, and code 2 says nothing.
+    // Only full-range RGB is supported. Code 2 means unspecified.
     if (codes[2] != 0 || codes[3] != 1 || (codes[0] == 2 && codes[1] == 2)) continue;
     colors->primaries = codes[0];
     colors->transfer = codes[1];
@@ -212,7 +212,7 @@ static void read_points_and_gamma(reader *self, cpixels_colors *colors) {
   if (png_get_gAMA(self->png, self->info, &gamma) != 0 && gamma > 0) colors->exponent = 1 / gamma;
 }
 
-/// What goes before what: PNG specification, third edition, section 4.3.
+/// Reads the colour space, in the precedence of the PNG specification, third edition, section 4.3.
 static void read_colors(reader *self) {
   png_charp name;
   int compression;
@@ -232,14 +232,14 @@ static bool read_head(reader *self) {
   if (setjmp(png_jmpbuf(self->png))) return false;
   png_set_read_fn(self->png, self, give_bytes);
   png_set_user_limits(self->png, 0x7FFFFFFF, 0x7FFFFFFF);
-  png_set_chunk_malloc_max(self->png, most_chunk_bytes);
-  png_set_chunk_cache_max(self->png, most_chunks);
+  png_set_chunk_malloc_max(self->png, maximum_chunk_bytes);
+  png_set_chunk_cache_max(self->png, maximum_chunks);
   png_set_keep_unknown_chunks(self->png, PNG_HANDLE_CHUNK_ALWAYS, cicp, 1);
   png_read_info(self->png, self->info);
   self->base.head.width = png_get_image_width(self->png, self->info);
   self->base.head.height = png_get_image_height(self->png, self->info);
   self->is_interlaced = png_get_interlace_type(self->png, self->info) != PNG_INTERLACE_NONE;
-  // Of a picture that is cut off, the last piece that is read is lost; usually it has 4,096 bytes.
+  // libpng loses the last buffer of a truncated image, which has 4,096 bytes by default.
   if (self->is_interlaced) png_set_compression_buffer_size(self->png, 256);
   read_colors(self);
   return true;
@@ -258,10 +258,10 @@ cpixels_reader *cpng_open(const uint8_t *bytes, size_t count, const cpixels_stop
   self->base.next = next;
   self->base.close = close_reader;
   self->base.head.frames = 1;
-  self->base.head.orientation = cpng_orientation(bytes, count, most_chunk_bytes);
-  self->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, self, fail, say_nothing);
+  self->base.head.orientation = cpng_orientation(bytes, count, maximum_chunk_bytes);
+  self->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, self, fail, ignore_warning);
   self->info = self->png == NULL ? NULL : png_create_info_struct(self->png);
-  if (self->info == NULL) snprintf(self->base.reason, sizeof self->base.reason, "libpng could not be set up");
+  if (self->info == NULL) snprintf(self->base.reason, sizeof self->base.reason, "libpng did not initialise");
   if (self->info == NULL || !read_head(self)) {
     snprintf(reason, size, "%s", self->base.reason);
     close_reader(&self->base);

@@ -34,7 +34,7 @@ static uint32_t number(const uint8_t *bytes, size_t count, bool is_little) {
   return value;
 }
 
-// TIFF 6.0, section 2: byte order, 42, the place of the first directory; its entries are 12 bytes each.
+// TIFF 6.0, section 2: byte order, the number 42, and the offset of the first directory. Entries have 12 bytes.
 int32_t cpixels_exif_orientation(const uint8_t *bytes, size_t count) {
   if (count < 14) return 1;
   bool is_little = bytes[0] == 'I' && bytes[1] == 'I';

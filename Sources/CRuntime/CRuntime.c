@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of Linux 6.3; glibc 2.36 does not name it yet. */
+/* New in Linux 6.3. glibc 2.36 does not define it. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -16,7 +16,7 @@
 
 typedef SWIFT void (*enqueue)(void *job);
 
-/* Source: swift/Runtime/Concurrency.h. */
+/* Declared in swift/Runtime/Concurrency.h. */
 extern SWIFT void (*swift_task_enqueueGlobal_hook)(void *job, enqueue original);
 
 static void (*taker)(void *job);

@@ -13,25 +13,25 @@ typedef struct {
   WebPChunkIterator profile;
   WebPAnimDecoder *animation;
   WebPBitstreamFeatures features;
-  // Of an animation that is cut off, where the frames end that are whole, and a file made of them.
-  size_t whole_end;
-  uint8_t *whole;
+  // For a truncated animation: the end of the last complete frame, and a file with the complete frames.
+  size_t complete_end;
+  uint8_t *complete;
   uint8_t *pixels;
   int shown_until;
-  bool is_started, is_cut_off;
+  bool is_started, is_truncated;
 } reader;
 
 static void close_reader(cpixels_reader *base) {
   reader *self = (reader *)base;
   WebPAnimDecoderDelete(self->animation);
-  free(self->whole);
+  free(self->complete);
   WebPDemuxReleaseChunkIterator(&self->profile);
   WebPDemuxDelete(self->demuxer);
   free(self->pixels);
   free(self);
 }
 
-/// The size to decode at: as wanted, but not larger than the picture.
+/// Limits the requested size to the size of the image.
 static void fit(const cpixels_reader *base, uint32_t *width, uint32_t *height) {
   if (*width > base->head.width || *height > base->head.height || *width == 0 || *height == 0) {
     *width = base->head.width;
@@ -42,10 +42,10 @@ static void fit(const cpixels_reader *base, uint32_t *width, uint32_t *height) {
 static size_t cost(const cpixels_reader *base, uint32_t width, uint32_t height) {
   const reader *self = (const reader *)base;
   uint64_t area = (uint64_t)base->head.width * base->head.height;
-  // The canvas is kept twice (libwebp's src/demux/anim_decode.c), and a lossless frame is unpacked whole beside it.
-  if (self->features.has_animation) return area * 12 + self->whole_end;
+  // libwebp stores two canvases (src/demux/anim_decode.c) and, for a lossless frame, all of its pixels.
+  if (self->features.has_animation) return area * 12 + self->complete_end;
   fit(base, &width, &height);
-  // A lossless picture is unpacked whole; of a lossy one, some rows of blocks are.
+  // libwebp stores all pixels of a lossless image, and some rows of blocks of a lossy one.
   bool is_lossless = self->features.format == 2;
   return (uint64_t)width * height * 4 + (is_lossless ? area * 4 : (uint64_t)base->head.width * 128);
 }
@@ -59,36 +59,36 @@ static uint64_t read_size(const uint8_t *bytes) {
   return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
 }
 
-/// Looks for the end of an animation that is not there, and for that of the last whole frame (RFC 9649, section 2).
-static void find_whole_frames(reader *self) {
+/// Checks whether an animation is truncated, and finds the end of its last complete frame (RFC 9649, section 2).
+static void find_complete_frames(reader *self) {
   enum { of_file = 12, of_chunk = 8 };
   const uint8_t *bytes = self->data.bytes;
   size_t count = self->data.size;
   if (count < of_file || read_size(bytes + 4) + 8 <= count) return;
-  self->is_cut_off = true;
+  self->is_truncated = true;
   for (uint64_t place = of_file; place + of_chunk <= count;) {
     uint64_t size = read_size(bytes + place + 4);
     uint64_t end = place + of_chunk + size + (size & 1);
     if (end > count) return;
-    if (memcmp(bytes + place, "ANMF", 4) == 0) self->whole_end = end;
+    if (memcmp(bytes + place, "ANMF", 4) == 0) self->complete_end = end;
     place = end;
   }
 }
 
-/// The file; or one of the frames that are whole, since libwebp plays no other.
+/// The file; for a truncated animation, a file with its complete frames, because libwebp plays only complete files.
 static bool playable(reader *self, WebPData *file) {
   *file = self->data;
-  if (!self->is_cut_off) return true;
-  if (self->whole == NULL) self->whole = malloc(self->whole_end);
-  if (self->whole == NULL) return false;
-  memcpy(self->whole, self->data.bytes, self->whole_end);
-  for (int i = 0; i < 4; i++) self->whole[4 + i] = (uint8_t)((self->whole_end - 8) >> (8 * i));
-  *file = (WebPData){.bytes = self->whole, .size = self->whole_end};
+  if (!self->is_truncated) return true;
+  if (self->complete == NULL) self->complete = malloc(self->complete_end);
+  if (self->complete == NULL) return false;
+  memcpy(self->complete, self->data.bytes, self->complete_end);
+  for (int i = 0; i < 4; i++) self->complete[4 + i] = (uint8_t)((self->complete_end - 8) >> (8 * i));
+  *file = (WebPData){.bytes = self->complete, .size = self->complete_end};
   return true;
 }
 
 static cpixels_status start_animation(reader *self) {
-  if (self->is_cut_off && self->whole_end == 0) return fail(self, "the data end too early");
+  if (self->is_truncated && self->complete_end == 0) return fail(self, "the data end too early");
   WebPData file;
   if (!playable(self, &file)) return fail(self, "not enough memory");
   WebPAnimDecoderOptions options;
@@ -101,7 +101,7 @@ static cpixels_status start_animation(reader *self) {
 static cpixels_status next_of_animation(reader *self, cpixels_frame *frame) {
   if (self->animation == NULL && start_animation(self) != CPIXELS_WHOLE) return CPIXELS_FAILED;
   if (!WebPAnimDecoderHasMoreFrames(self->animation)) {
-    return self->is_cut_off ? fail(self, "the data end too early") : CPIXELS_END;
+    return self->is_truncated ? fail(self, "the data end too early") : CPIXELS_END;
   }
   uint8_t *canvas = NULL;
   int until = 0;
@@ -120,7 +120,7 @@ static cpixels_status next_of_animation(reader *self, cpixels_frame *frame) {
   return CPIXELS_WHOLE;
 }
 
-/// The bytes go in by portions, so that somebody may stop it in between.
+/// Passes the bytes to the decoder in portions, so that decoding can stop between them.
 static VP8StatusCode feed(reader *self, WebPIDecoder *decoder) {
   const size_t portion = 1 << 16;
   VP8StatusCode status = VP8_STATUS_SUSPENDED;
@@ -139,7 +139,7 @@ static cpixels_status next_still(reader *self, uint32_t width, uint32_t height, 
   self->pixels = size == 0 ? NULL : calloc(1, size);
   if (self->pixels == NULL) return fail(self, "not enough memory");
   WebPDecoderConfig config;
-  if (!WebPInitDecoderConfig(&config)) return fail(self, "libwebp is of another version");
+  if (!WebPInitDecoderConfig(&config)) return fail(self, "libwebp has an incompatible version");
   bool is_smaller = width != self->base.head.width || height != self->base.head.height;
   config.options.use_scaling = is_smaller;
   config.options.scaled_width = (int)width;
@@ -158,9 +158,11 @@ static cpixels_status next_still(reader *self, uint32_t width, uint32_t height, 
   WebPFreeDecBuffer(&config.output);
   if (status == VP8_STATUS_USER_ABORT) return CPIXELS_STOPPED;
   bool is_whole = status == VP8_STATUS_OK;
-  if (!is_whole && rows <= 0) return fail(self, status == VP8_STATUS_SUSPENDED ? "the data end too early" : "damaged");
+  if (!is_whole && rows <= 0) {
+    return fail(self, status == VP8_STATUS_SUSPENDED ? "the data end too early" : "the data are damaged");
+  }
   bool has_all = is_whole || rows >= (int)height;
-  // Of a lossless picture, what the header says of alpha is a hint (RFC 9649, section 3.4).
+  // In a lossless image, the alpha flag of the header is only a hint (RFC 9649, section 3.4).
   bool may_have_alpha = self->features.has_alpha || self->features.format == 2;
   *frame = (cpixels_frame){
       .pixels = self->pixels,
@@ -198,7 +200,7 @@ static void read_metadata(reader *self) {
   if (WebPDemuxGetChunk(self->demuxer, "EXIF", 1, &exif)) {
     const uint8_t *bytes = exif.chunk.bytes;
     size_t count = exif.chunk.size;
-    // Some programs write the mark of JPEG's segment in front.
+    // Some programs write the prefix of a JPEG segment first.
     size_t mark = count > 6 && memcmp(bytes, "Exif\0", 6) == 0 ? 6 : 0;
     self->base.head.orientation = cpixels_exif_orientation(bytes + mark, count - mark);
     WebPDemuxReleaseChunkIterator(&exif);
@@ -220,13 +222,13 @@ cpixels_reader *cwebp_open(const uint8_t *bytes, size_t count, const cpixels_sto
   self->base.head.orientation = 1;
   VP8StatusCode status = WebPGetFeatures(bytes, count, &self->features);
   if (status != VP8_STATUS_OK) {
-    snprintf(reason, size, "%s", status == VP8_STATUS_NOT_ENOUGH_DATA ? "the data end too early" : "no WebP");
+    snprintf(reason, size, "%s", status == VP8_STATUS_NOT_ENOUGH_DATA ? "the data end too early" : "not a WebP");
     close_reader(&self->base);
     return NULL;
   }
   self->base.head.width = (uint32_t)self->features.width;
   self->base.head.height = (uint32_t)self->features.height;
   read_metadata(self);
-  if (self->features.has_animation) find_whole_frames(self);
+  if (self->features.has_animation) find_complete_frames(self);
   return &self->base;
 }

@@ -5,7 +5,7 @@
 
 feedimg_xxh3 *feedimg_xxh3_new(void)
 {
-    /* The state is aligned to 64 bytes, which malloc alone does not promise. */
+    /* The state needs an alignment of 64 bytes, which malloc does not guarantee. */
     XXH3_state_t *state = XXH3_createState();
     if (state != NULL)
         XXH3_64bits_reset(state);

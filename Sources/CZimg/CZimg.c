@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zimg.h>
 
-// What the widest vector instructions ask for.
+// The alignment that the widest vector instructions need.
 enum { alignment = 64 };
 
 typedef struct {
@@ -22,7 +22,7 @@ static uint8_t *line_of(const rows *self, int plane, unsigned row) {
   return (uint8_t *)self->planes.plane[plane].data + line * (size_t)self->planes.plane[plane].stride;
 }
 
-/// Takes the channels of a part of a row apart, and multiplies alpha in.
+/// Splits a part of a row into channels, and premultiplies alpha.
 static int unpack(void *user, unsigned row, unsigned left, unsigned right) {
   const rows *self = user;
   if (cpixels_is_stopped(self->source->stop)) return 1;
@@ -46,7 +46,7 @@ static int unpack(void *user, unsigned row, unsigned left, unsigned right) {
   return 0;
 }
 
-/// Puts the channels together; where the filter overshoots, no colour is more than its alpha.
+/// Joins the channels. Limits each colour to its alpha, because the filter overshoots.
 static int pack(void *user, unsigned row, unsigned left, unsigned right) {
   const rows *self = user;
   uint8_t *pixels = self->target + row * self->target_stride;
@@ -78,7 +78,7 @@ static zimg_filter_graph *build(const czimg_source *source, uint32_t width, uint
   from.color_family = ZIMG_COLOR_RGB;
   from.matrix_coefficients = ZIMG_MATRIX_RGB;
   from.pixel_range = ZIMG_RANGE_FULL;
-  // A fourth channel, whatever it is, is treated as the others are.
+  // A fourth channel of any kind is filtered as the others are.
   from.alpha = source->fourth == CZIMG_NOTHING ? ZIMG_ALPHA_NONE : ZIMG_ALPHA_PREMULTIPLIED;
   to = from;
   from.active_region.left = source->left;
@@ -93,7 +93,7 @@ static zimg_filter_graph *build(const czimg_source *source, uint32_t width, uint
   return zimg_filter_graph_build(&from, &to, &params);
 }
 
-/// Lines of four planes in one block, as many as the graph looks at together.
+/// Allocates four planes in one block, with as many lines as the graph needs at a time.
 static uint8_t *make_buffer(zimg_image_buffer *buffer, unsigned count, uint32_t width, uint32_t height) {
   unsigned mask = zimg_select_buffer_mask(count);
   size_t lines = mask == ZIMG_BUFFER_MAX ? height : (size_t)mask + 1;
@@ -142,7 +142,9 @@ static bool process(const zimg_filter_graph *graph, rows *input, rows *output, u
   return is_done;
 }
 
-/// How many pixels of a side become one before the filter sees them: so many that it sees enough of them nevertheless.
+/// The number of pixels of a side to average before the filter.
+///
+/// The filter still gets at least 16 pixels for each resulting one.
 static uint32_t step(double from, uint32_t to) {
   const double enough = 16;
   double times = from / to / enough;
@@ -153,13 +155,13 @@ static uint64_t quotient_up(uint64_t value, uint64_t divisor) { return (value + 
 
 size_t czimg_cost(const czimg_source *source, uint32_t width, uint32_t height) {
   uint32_t across = step(source->shown_width, width), down = step(source->shown_height, height);
-  // Six lobes, and some 16 bytes for each pixel under them.
+  // The filter has six lobes, and about 16 bytes for each pixel under them.
   double filters = (source->shown_width / across + source->shown_height / down) * 6 * 16;
   uint64_t area = quotient_up(source->width, across) * quotient_up(source->height, down);
   return (size_t)filters + (across > 1 || down > 1 ? area * 4 : 0);
 }
 
-/// Of a block of pixels the average, in which what is not seen has no say.
+/// Averages a block of pixels, with the colours weighted by alpha.
 static void average(const czimg_source *source, uint64_t left, uint64_t top, uint64_t right, uint64_t bottom,
                     uint8_t *target) {
   uint64_t sums[4] = {0}, count = (right - left) * (bottom - top);
@@ -177,7 +179,7 @@ static void average(const czimg_source *source, uint64_t left, uint64_t top, uin
   target[3] = (uint8_t)((sums[3] + count / 2) / count);
 }
 
-/// Makes a smaller picture by averages of blocks, up to where it is stopped; NULL where there is no memory for it.
+/// Makes a smaller image by averaging blocks, until it is stopped. NULL if memory is exhausted.
 static uint8_t *average_blocks(czimg_source *source, uint32_t across, uint32_t down) {
   uint64_t width = quotient_up(source->width, across), height = quotient_up(source->height, down);
   uint8_t *pixels = malloc(width * height * 4);
@@ -195,7 +197,7 @@ static uint8_t *average_blocks(czimg_source *source, uint32_t across, uint32_t d
   source->stride = width * 4;
   source->left /= across;
   source->top /= down;
-  // The last block of a side may stand for less than the others.
+  // The last block of a side may be smaller.
   source->shown_width = fmin(source->shown_width / across, (double)width - source->left);
   source->shown_height = fmin(source->shown_height / down, (double)height - source->top);
   if (source->fourth == CZIMG_ALPHA) source->fourth = CZIMG_MULTIPLIED;

@@ -19,13 +19,13 @@
 
 static __thread int active;
 static __thread long counted;
-static __thread long wanted;
+static __thread long failing_call;
 static __thread int chosen_error;
 static __thread enum feedimg_fault chosen_fault;
 static __thread char folder[4096];
 static __thread char failed[32];
 static __thread int is_interrupted;
-/* How many calls of the name until it stops. */
+/* The number of calls of stop_call until the process stops. */
 static __thread long stop_at;
 static __thread char stop_call[32];
 static __thread long kill_at;
@@ -34,7 +34,7 @@ void feedimg_faults_begin(const char *path, long number, int error, enum feedimg
 {
     snprintf(folder, sizeof folder, "%s", path);
     counted = 0;
-    wanted = number;
+    failing_call = number;
     chosen_error = error;
     chosen_fault = fault;
     failed[0] = 0;
@@ -68,13 +68,13 @@ const char *feedimg_faults_call(void)
     return failed;
 }
 
-/* Whether a path, or what a descriptor leads to, is below the folder. */
-static int concerns(const char *path)
+/* Whether the path of a call is below the folder. */
+static int is_below_folder(const char *path)
 {
     return active && path != NULL && strncmp(path, folder, strlen(folder)) == 0;
 }
 
-static int concerns_descriptor(int descriptor)
+static int is_file_below_folder(int descriptor)
 {
     if (!active)
         return 0;
@@ -84,35 +84,35 @@ static int concerns_descriptor(int descriptor)
     if (length < 0)
         return 0;
     path[length] = 0;
-    return concerns(path);
+    return is_below_folder(path);
 }
 
-/* Whether this call is to fail; counts it. */
-static int fails(const char *call)
+/* Counts a call, and returns whether it must fail. */
+static int must_fail(const char *call)
 {
     counted++;
     if (stop_at != 0 && (stop_call[0] == 0 || strcmp(call, stop_call) == 0) && --stop_at == 0)
         raise(SIGSTOP);
-    if (wanted == 0 || counted < wanted)
+    if (failing_call == 0 || counted < failing_call)
         return 0;
-    /* SQLite takes any failure of a lock for another holder, and would wait for it for ten seconds each time. */
+    /* SQLite takes each failed lock for a lock of another process, and would wait for ten seconds each time. */
     int lasts = chosen_fault == FEEDIMG_FAULT_FROM && strcmp(call, "fcntl") != 0;
-    if (counted > wanted && (!lasts || strcmp(call, failed) != 0))
+    if (counted > failing_call && (!lasts || strcmp(call, failed) != 0))
         return 0;
-    if (counted == wanted)
+    if (counted == failing_call)
         snprintf(failed, sizeof failed, "%s", call);
     return 1;
 }
 
 static int fails_with_error(const char *call)
 {
-    if (!fails(call) || chosen_fault == FEEDIMG_FAULT_SHORT)
+    if (!must_fail(call) || chosen_fault == FEEDIMG_FAULT_SHORT)
         return 0;
     errno = chosen_error;
     return 1;
 }
 
-/* After a call that was counted; it has had its effect, and nothing of the program's own has come after it. */
+/* Kills the process directly after the chosen call has had its effect. */
 static void end_call(int is_counted)
 {
     if (is_counted && kill_at != 0 && counted == kill_at)
@@ -128,7 +128,7 @@ static void end_call(int is_counted)
         va_start(arguments, flags);                                  \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0; \
         va_end(arguments);                                           \
-        int is_counted = concerns(path);                             \
+        int is_counted = is_below_folder(path);                      \
         if (is_counted && fails_with_error("open"))                  \
             return -1;                                               \
         int result = REAL(name)(path, flags, mode);                  \
@@ -142,12 +142,12 @@ OPEN(open64)
 #define ON_PATH(result, name, parameters, arguments)                 \
     result name parameters                                           \
     {                                                                \
-        int is_counted = concerns(path);                             \
+        int is_counted = is_below_folder(path);                      \
         if (is_counted && fails_with_error(#name))                   \
             return -1;                                               \
-        result answer = REAL(name) arguments;                        \
+        result returned = REAL(name) arguments;                      \
         end_call(is_counted);                                        \
-        return answer;                                               \
+        return returned;                                             \
     }
 ON_PATH(int, unlink, (const char *path), (path))
 ON_PATH(int, rmdir, (const char *path), (path))
@@ -163,12 +163,12 @@ ON_PATH(int, stat64, (const char *path, struct stat64 *status), (path, status))
 #define ON_FILE(result, name, parameters, arguments)                 \
     result name parameters                                           \
     {                                                                \
-        int is_counted = concerns_descriptor(file);                  \
+        int is_counted = is_file_below_folder(file);                 \
         if (is_counted && fails_with_error(#name))                   \
             return -1;                                               \
-        result answer = REAL(name) arguments;                        \
+        result returned = REAL(name) arguments;                      \
         end_call(is_counted);                                        \
-        return answer;                                               \
+        return returned;                                             \
     }
 ON_FILE(int, fstat, (int file, struct stat *status), (file, status))
 ON_FILE(int, fstat64, (int file, struct stat64 *status), (file, status))
@@ -181,12 +181,12 @@ ON_FILE(ssize_t, read, (int file, void *bytes, size_t count), (file, bytes, coun
 ON_FILE(ssize_t, pread, (int file, void *bytes, size_t count, off_t at), (file, bytes, count, at))
 ON_FILE(ssize_t, pread64, (int file, void *bytes, size_t count, off64_t at), (file, bytes, count, at))
 
-/* A call that writes, which may do less than it was asked to. */
+/* A call that writes, possibly only a part. */
 #define ON_WRITE(name, parameters, arguments)                        \
     ssize_t name parameters                                          \
     {                                                                \
-        int is_counted = concerns_descriptor(file);                  \
-        if (is_counted && fails(#name)) {                            \
+        int is_counted = is_file_below_folder(file);                 \
+        if (is_counted && must_fail(#name)) {                        \
             if (chosen_fault == FEEDIMG_FAULT_SHORT && count > 1) {  \
                 count /= 2;                                          \
                 return REAL(name) arguments;                         \
@@ -204,7 +204,7 @@ ON_WRITE(write, (int file, const void *bytes, size_t count), (file, bytes, count
 ON_WRITE(pwrite, (int file, const void *bytes, size_t count, off_t at), (file, bytes, count, at))
 ON_WRITE(pwrite64, (int file, const void *bytes, size_t count, off64_t at), (file, bytes, count, at))
 
-/* Giving locks back cannot fail, but be the last that is done; other commands are not about files. */
+/* Unlocking cannot fail, but can be the call after which the process is killed. Other commands are not counted. */
 #define FCNTL(name)                                                  \
     int name(int file, int command, ...)                             \
     {                                                                \
@@ -214,7 +214,7 @@ ON_WRITE(pwrite64, (int file, const void *bytes, size_t count, off64_t at), (fil
         va_end(arguments);                                           \
         int is_counted = command == F_SETLK                          \
             && (is_interrupted || ((struct flock *)argument)->l_type != F_UNLCK) \
-            && concerns_descriptor(file);                            \
+            && is_file_below_folder(file);                           \
         if (is_counted && fails_with_error("fcntl"))                 \
             return -1;                                               \
         int result = REAL(name)(file, command, argument);            \
@@ -226,7 +226,7 @@ FCNTL(fcntl64)
 
 DIR *opendir(const char *path)
 {
-    int is_counted = concerns(path);
+    int is_counted = is_below_folder(path);
     if (is_counted && fails_with_error("opendir"))
         return NULL;
     DIR *opened = REAL(opendir)(path);
@@ -237,7 +237,7 @@ DIR *opendir(const char *path)
 #define READDIR(name, entry)                                         \
     struct entry *name(DIR *folder)                                  \
     {                                                                \
-        int is_counted = concerns_descriptor(dirfd(folder));         \
+        int is_counted = is_file_below_folder(dirfd(folder));        \
         if (is_counted && fails_with_error("readdir"))               \
             return NULL;                                             \
         struct entry *found = REAL(name)(folder);                    \
@@ -250,7 +250,7 @@ READDIR(readdir64, dirent64)
 #define MMAP(name, offset_type)                                      \
     void *name(void *address, size_t length, int protection, int flags, int file, offset_type at) \
     {                                                                \
-        int is_counted = file >= 0 && concerns_descriptor(file);     \
+        int is_counted = file >= 0 && is_file_below_folder(file);    \
         if (is_counted && fails_with_error("mmap"))                  \
             return MAP_FAILED;                                       \
         void *mapped = REAL(name)(address, length, protection, flags, file, at); \
@@ -260,7 +260,7 @@ READDIR(readdir64, dirent64)
 MMAP(mmap, off_t)
 MMAP(mmap64, off64_t)
 
-/* Who waits for a process that is stopped waits for nothing. */
+/* While calls are interrupted, a pause returns at once, because the process that it waits for is stopped. */
 #define WITHOUT_WAITING(name, parameters, arguments, is_pause)       \
     int name parameters                                              \
     {                                                                \

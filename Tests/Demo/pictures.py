@@ -1,4 +1,4 @@
-"""Paints the pictures of the demo's feed: JPEG, WebP and PNG, each as an original and a thumbnail."""
+"""Paints the images of the demo's feed: JPEG, WebP and PNG, as originals and thumbnails."""
 
 import math
 import random
@@ -10,7 +10,7 @@ THUMBNAIL_WIDTH = 320
 
 
 def noise(rng, size, cells, octaves=5):
-    """Clouds of grey: random points, spread smoothly, each octave finer and fainter than the one before."""
+    """Grey fractal noise: random points in several octaves, each finer and fainter than the previous one."""
     picture = None
     for octave in range(octaves):
         columns = cells << octave
@@ -22,14 +22,14 @@ def noise(rng, size, cells, octaves=5):
 
 
 def gradient(size, colours):
-    """A vertical gradient of the colours."""
+    """A vertical gradient."""
     strip = Image.new("RGB", (1, len(colours)))
     strip.putdata(colours)
     return strip.resize(size, Image.BICUBIC)
 
 
 def glow(size, centre, radius, colour):
-    """A glow around a point, for the screen blend mode."""
+    """A glow around a point, to blend with the mode screen."""
     light = Image.radial_gradient("L").resize((2 * radius, 2 * radius), Image.BILINEAR)
     light = ImageOps.invert(light).point(lambda value: max(0, value - 75) * 255 // 180)
     layer = Image.new("RGB", size)
@@ -38,14 +38,14 @@ def glow(size, centre, radius, colour):
 
 
 def grain(rng, picture, strength):
-    """The noise of a sensor."""
+    """Adds the noise of a camera sensor."""
     dots = Image.frombytes("L", picture.size, rng.randbytes(picture.width * picture.height))
     dots = dots.point(lambda value: 128 + (value - 128) * strength // 5).convert("RGB")
     return Image.blend(picture, ImageChops.overlay(picture, dots), 0.2)
 
 
 def ridges(rng):
-    """Mountains behind mountains at dusk."""
+    """Mountain ridges at dusk."""
     picture = gradient(SIZE, [(24, 30, 66), (88, 66, 120), (226, 120, 104), (255, 196, 128), (255, 226, 170)])
     picture = ImageChops.screen(picture, glow(SIZE, (1080, 560), 520, (255, 214, 150)))
     clouds = noise(rng, SIZE, 3).point(lambda value: max(0, value - 120))
@@ -114,7 +114,7 @@ def pebbles(rng):
 
 
 def clouds(rng):
-    """Weather over a calm sea."""
+    """Clouds over a calm sea."""
     sky = gradient((SIZE[0], 720), [(38, 84, 150), (110, 160, 208), (214, 226, 232)])
     high = noise(rng, sky.size, 2, 6).point(lambda value: min(255, max(0, value - 96) * 2))
     lit = ImageOps.colorize(noise(rng, sky.size, 5, 6), "#8a94a4", "#ffffff")
@@ -129,7 +129,7 @@ def clouds(rng):
 
 
 def contours(rng):
-    """A map of an island in the manner of old atlases; few colours, so PNG suits it."""
+    """A map of an island with few colours, which suits PNG."""
     height = noise(rng, SIZE, 4, 6).filter(ImageFilter.GaussianBlur(2))
     shore = ImageOps.invert(Image.radial_gradient("L")).resize(SIZE, Image.BICUBIC)
     height = ImageOps.autocontrast(Image.blend(height, shore, 0.55))
@@ -165,7 +165,7 @@ def canyon(rng):
     return ImageEnhance.Contrast(rock.transform(SIZE, Image.MESH, mesh, Image.BICUBIC)).enhance(1.15)
 
 
-# Name, painter, description, options of the original and of the thumbnail, and its entry in the feed.
+# Name, painter, description, options of the original and the thumbnail, and which of the two the feed has.
 FEED = [
     ("ridges.jpg", ridges, "Mountain ridges at dusk", {"quality": 90}, {"quality": 85}, "both"),
     ("lights.jpg", lights, "A city at night, out of focus", {"quality": 93}, {"quality": 88}, "both"),
@@ -188,10 +188,10 @@ def variant(role, picture, path, base):
 
 
 def paint_feed(folder, base):
-    """Writes the pictures into a folder, and returns the items of their feed below the base URL."""
+    """Writes the images into a folder, and returns the items of their feed with URLs below `base`."""
     items = []
     for number, (name, paint, description, options, thumbnail_options, has) in enumerate(FEED):
-        # The same pictures every time.
+        # A fixed seed paints the same image every time.
         original = paint(random.Random(number))
         stem, suffix = name.split(".")
         thumbnail = original.convert("RGB")

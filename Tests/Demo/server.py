@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that counts the bytes that it sends."""
+"""An HTTP server on loopback that counts the bytes it sends."""
 
 import functools
 import http.server
@@ -6,7 +6,7 @@ import threading
 
 
 class CountingServer(http.server.ThreadingHTTPServer):
-    """Serves a folder at a free port of 127.0.0.1 from a thread, for the duration of the `with`."""
+    """Serves a folder on a free port of 127.0.0.1, in a thread, for the duration of the `with`."""
 
     daemon_threads = True
 
@@ -25,18 +25,18 @@ class CountingServer(http.server.ThreadingHTTPServer):
         self.shutdown()
         self.server_close()
 
-    def begin(self):
+    def response_began(self):
         with self._idle:
             self._busy += 1
 
-    def end(self, name, count):
+    def response_ended(self, name, count):
         with self._idle:
             self._busy -= 1
             self._sent.append((name, count))
             self._idle.notify_all()
 
     def take_sent(self):
-        """The name and bytes of each body sent since the last call. Waits for running responses."""
+        """Waits for running responses; returns the name and size of each body sent since the last call."""
         with self._idle:
             self._idle.wait_for(lambda: self._busy == 0)
             sent, self._sent = self._sent, []
@@ -49,11 +49,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self):
         self.sent = 0
-        self.server.begin()
+        self.server.response_began()
         try:
             super().do_GET()
         finally:
-            self.server.end(self.path.lstrip("/"), self.sent)
+            self.server.response_ended(self.path.lstrip("/"), self.sent)
 
     def copyfile(self, source, output):
         while block := source.read(16_384):
@@ -65,4 +65,4 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, *_):
-        """Writes no log. The demo reports the sent bodies."""
+        """Writes no log."""

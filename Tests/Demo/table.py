@@ -16,7 +16,7 @@ def style(name, text):
 
 
 def size(count):
-    """A size with three digits, such as `1.25 MB`."""
+    """Formats a size with three digits, such as `1.25 MB`."""
     value, unit = float(count), "B"
     for larger in ("kB", "MB", "GB"):
         if value < 999.5:
@@ -27,7 +27,7 @@ def size(count):
 
 
 def cell(outcome):
-    """The chosen image, its source, and the rule of the decision."""
+    """The chosen image, its source, and the rule that decided."""
     variant, rule = outcome["variant"], f"rule {outcome['rule']}"
     if variant == "placeholder":
         return [(variant, variant), ("", outcome["placeholder"]["color"]), ("dim", rule)]
@@ -36,7 +36,7 @@ def cell(outcome):
 
 
 def row(label, cells):
-    """A row with as many lines as its longest cell."""
+    """Prints a row with as many lines as its longest cell."""
     for number in range(max(len(label), *map(len, cells))):
         line = ""
         for width, part in [(LABEL_WIDTH, label)] + [(CELL_WIDTH, part) for part in cells]:
@@ -45,27 +45,27 @@ def row(label, cells):
         print(line.rstrip())
 
 
-def rule_off():
+def print_line():
     print(style("dim", "─" * (LABEL_WIDTH + 5 * CELL_WIDTH)))
 
 
 def show(items, runs):
-    """The table: a row for each item, a column for each run."""
-    rule_off()
+    """Prints the table: a row for each item, a column for each run."""
+    print_line()
     row([("bold", "item")], [[("bold", line) for line in run.title] for run in runs])
-    rule_off()
+    print_line()
     for index, item in enumerate(items):
         sizes = {part["role"]: size(part["bytes"]) for part in item["variants"]}
         label = [("bold", item["id"]), ("dim", sizes.get("original", "no original"))]
         label.append(("dim", sizes.get("thumbnail", "no thumbnail")))
         row(label, [cell(run.outcomes[index]) for run in runs])
         print()
-    moved = [sum(count for _, count in run.sent) for run in runs]
+    sent = [sum(count for _, count in run.sent) for run in runs]
     row(
-        [("bold", "bytes moved"), ("dim", "by the server")],
-        [[("bold", size(count)), ("dim", f"{len(run.sent)} requests")] for count, run in zip(moved, runs)],
+        [("bold", "bytes sent"), ("dim", "by the server")],
+        [[("bold", size(count)), ("dim", f"{len(run.sent)} requests")] for count, run in zip(sent, runs)],
     )
-    rule_off()
+    print_line()
     rules = sorted({(outcome["rule"], outcome["why"]) for run in runs for outcome in run.outcomes})
     for number, why in rules:
         print(f"  rule {number}  {why}")

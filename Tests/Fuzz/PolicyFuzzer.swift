@@ -2,11 +2,9 @@ import FeedimgJSON
 import FeedimgModel
 import FeedimgPolicy
 
-/// The entry point of libFuzzer.
+/// The entry point of libFuzzer, which must return.
 ///
-/// Anything but a return is a bug.
-///
-/// The first byte chooses the reader, so that one corpus serves all of them.
+/// The first byte selects the reader, so that all readers share one corpus.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPolicy(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -26,20 +24,20 @@ private func check(_ table: PolicyTable?) {
   guard let table, let space = try? table.space(), space.count < 5000 else { return }
   let report = try? PolicyReport(table)
   guard let policy = try? CompiledPolicy(table) else {
-    precondition(report?.findings.contains { $0.code == .gap } ?? true, "refused without a gap")
+    precondition(report?.findings.contains { $0.code == .gap } ?? true, "rejected without a gap")
     return
   }
   for state in 0..<space.count where space.isPossible(state) {
     let situation = space.situation(at: state)
-    precondition(space.state(of: situation) == state, "a state with different decisions")
+    precondition(space.state(of: situation) == state, "the situation of a state belongs to another state")
     precondition(
       policy.decide(situation) == table.rule(in: situation)?.decision(in: situation),
-      "two answers"
+      "two different decisions"
     )
   }
 }
 
-/// Reads items in two ways: as a whole, and piece by piece.
+/// Reads items as a whole and in pieces, and compares the results.
 private func compare(_ text: [UInt8]) {
   let whole = try? FeedItem.items(json: text)
   var reader = FeedItemReader()
@@ -54,5 +52,5 @@ private func compare(_ text: [UInt8]) {
     }
     items?.append(contentsOf: read)
   } while !rest.isEmpty
-  precondition(items == whole, "two answers")
+  precondition(items == whole, "two different results")
 }

@@ -1,4 +1,4 @@
-"""A headless Chromium, controlled by its DevTools protocol (chromedevtools.github.io/devtools-protocol)."""
+"""Controls a headless Chromium with its DevTools protocol (chromedevtools.github.io/devtools-protocol)."""
 
 import base64
 import json
@@ -14,16 +14,16 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Browser:
-    """One browser with a folder of its own, for the duration of the `with`. Keeps the errors that the page reports."""
+    """Runs a browser with its own profile, for the duration of the `with`. Collects errors and requests of the page."""
 
     def __init__(self, folder):
         program = next(filter(None, map(shutil.which, PROGRAMS)), None)
         if program is None:
-            raise SystemExit("there is no chromium; `Scripts/packages page` installs it")
+            raise SystemExit("chromium is not installed; run `Scripts/packages page`")
         self.folder = pathlib.Path(folder)
         self.folder.mkdir()
-        # Without Chromium's sandbox, which root and containers do not allow. The browser sees only pages of
-        # this test. Its background requests are off, and only names of this machine resolve.
+        # Root and containers do not support Chromium's sandbox. The browser opens only pages of this test, sends
+        # no background requests, and resolves only the names of this machine.
         self.process = subprocess.Popen(
             [
                 program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
@@ -35,12 +35,12 @@ class Browser:
             ],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
         )
-        self.faults = []
+        self.errors = []
         self.requests = []
-        self._answers = {}
+        self._responses = {}
         self._number = 0
-        self._news = threading.Condition()
-        self._isOver = False
+        self._changed = threading.Condition()
+        self._is_closed = False
 
     def __enter__(self):
         for line in self.process.stderr:
@@ -59,7 +59,7 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self._isOver = True
+        self._is_closed = True
         try:
             self._send("Browser.close", {}, None)
         except (OSError, RuntimeError, websocket.WebSocketException):
@@ -76,59 +76,59 @@ class Browser:
         return self._send(method, parameters, self.session)
 
     def _send(self, method, parameters, session):
-        with self._news:
+        with self._changed:
             self._number += 1
             number = self._number
             message = {"id": number, "method": method, "params": parameters}
             if session:
                 message["sessionId"] = session
             self.socket.send(json.dumps(message))
-            if not self._news.wait_for(lambda: number in self._answers or self._isOver, 60):
-                raise RuntimeError(f"{method}: no answer")
-            answer = self._answers.pop(number, {})
-        if "error" in answer:
-            raise RuntimeError(f"{method}: {answer['error']['message']}")
-        return answer.get("result", {})
+            if not self._changed.wait_for(lambda: number in self._responses or self._is_closed, 60):
+                raise RuntimeError(f"{method}: no response")
+            response = self._responses.pop(number, {})
+        if "error" in response:
+            raise RuntimeError(f"{method}: {response['error']['message']}")
+        return response.get("result", {})
 
     def _listen(self):
         while True:
             try:
                 message = json.loads(self.socket.recv())
             except (OSError, ValueError, websocket.WebSocketException):
-                with self._news:
-                    self._isOver = True
-                    self._news.notify_all()
+                with self._changed:
+                    self._is_closed = True
+                    self._changed.notify_all()
                 return
-            with self._news:
+            with self._changed:
                 if "id" in message:
-                    self._answers[message["id"]] = message
+                    self._responses[message["id"]] = message
                 else:
                     self._note(message["method"], message["params"])
-                self._news.notify_all()
+                self._changed.notify_all()
 
     def _note(self, method, event):
         if method == "Network.requestWillBeSent":
             self.requests.append(event["request"]["url"])
         elif method == "Runtime.exceptionThrown":
             details = event["exceptionDetails"]
-            self.faults.append(details.get("exception", {}).get("description") or details["text"])
+            self.errors.append(details.get("exception", {}).get("description") or details["text"])
         elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning", "assert"):
-            self.faults.append(" ".join(str(part.get("value", part.get("description"))) for part in event["args"]))
+            self.errors.append(" ".join(str(part.get("value", part.get("description"))) for part in event["args"]))
         elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
-            self.faults.append(f"{event['entry']['text']} {event['entry'].get('url', '')}")
+            self.errors.append(f"{event['entry']['text']} {event['entry'].get('url', '')}")
 
-    # A person's actions.
+    # The actions of a user.
 
     def open(self, address):
         self.call("Page.navigate", url=address)
 
-    def size(self, width, height, scale=1):
+    def resize(self, width, height, scale=1):
         self.window = (width, height, scale)
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False,
         )
 
-    def prefer(self, scheme):
+    def set_color_scheme(self, scheme):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def key(self, name, shift=False):
@@ -139,32 +139,32 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def run(self, script):
-        """The value of an expression, or of its promise."""
-        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(f"{script}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
-        return answer["result"].get("value")
+        """Evaluates an expression, and awaits a promise. Returns the value."""
+        response = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in response:
+            raise RuntimeError(f"{script}: {response['exceptionDetails'].get('exception', {}).get('description')}")
+        return response["result"].get("value")
 
     def wait(self, script, what, limit=20):
-        """Waits until an expression is true."""
+        """Waits until an expression is true. `what` describes it for the error. `limit` is in seconds."""
         end = time.monotonic() + limit
         while not (value := self.run(script)):
             if time.monotonic() > end:
-                raise AssertionError(f"not within {limit} s: {what}")
+                raise AssertionError(f"timed out after {limit} s: {what}")
             time.sleep(0.05)
         return value
 
-    def picture(self, path, whole=True, quality=None):
-        """A picture of the visible part, or of the whole page."""
+    def screenshot(self, path, whole=True, quality=None):
+        """Writes a screenshot of the visible part, or of the whole page."""
         options = {"format": path.suffix.lstrip("."), "captureBeyondViewport": False}
         if quality:
             options["quality"] = quality
         if whole:
-            # With a window as tall as the page, so that the page sees all of it in view.
+            # Make the window as tall as the page, so that all images are visible and load.
             width, height, scale = self.window
-            self.size(width, int(self.run("document.documentElement.scrollHeight")), scale)
-            self.wait("new Promise((done) => setTimeout(() => done(!document.querySelector('[aria-busy]')), 200))", "all pictures")
+            self.resize(width, int(self.run("document.documentElement.scrollHeight")), scale)
+            self.wait("new Promise((done) => setTimeout(() => done(!document.querySelector('[aria-busy]')), 200))", "the images to load")
         content = base64.b64decode(self.call("Page.captureScreenshot", **options)["data"])
         path.write_bytes(content)
         if whole:
-            self.size(width, height, scale)
+            self.resize(width, height, scale)

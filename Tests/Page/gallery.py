@@ -1,4 +1,4 @@
-"""A feed of real pictures, long enough to scroll: the pictures of the demo, and parts of them."""
+"""Makes a feed that is long enough to scroll: the images of the demo, and parts of them."""
 
 import json
 import pathlib
@@ -6,38 +6,39 @@ import pathlib
 import pictures
 from PIL import Image, ImageOps
 
-# For each painting: the whole, and views into it as (left, top, right, bottom) in parts, mirrored or not.
+# For each image: the suffix of its name, a crop box (left, top, right, bottom) in fractions, whether it is mirrored, and
+# the suffix of its description.
 VIEWS = [
     ("", (0.0, 0.0, 1.0, 1.0), False, ""),
     ("-east", (0.38, 0.12, 1.0, 0.74), False, ", looking east"),
     ("-west", (0.0, 0.3, 0.62, 0.92), True, ", looking west"),
-    ("-near", (0.25, 0.25, 0.7, 0.7), False, ", from near"),
+    ("-close", (0.25, 0.25, 0.7, 0.7), False, ", close up"),
 ]
 
 
-def fill(kept, folder, base):
-    """Copies the pictures into a folder and returns the items of their feed. Paints them only once."""
-    marks = kept / "items.json"
-    if not marks.exists():
-        kept.mkdir(parents=True, exist_ok=True)
-        marks.write_text(json.dumps(paint(kept)))
-    for path in kept.iterdir():
-        if path != marks:
+def fill(cache, folder, base):
+    """Copies the images into a folder and returns the items of their feed. Paints them only once."""
+    cached_items = cache / "items.json"
+    if not cached_items.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        cached_items.write_text(json.dumps(paint(cache)))
+    for path in cache.iterdir():
+        if path != cached_items:
             (folder / path.name).write_bytes(path.read_bytes())
-    return json.loads(marks.read_text().replace("http://base.invalid", base))
+    return json.loads(cached_items.read_text().replace("http://base.invalid", base))
 
 
 def paint(folder):
     items = []
     first = pictures.paint_feed(folder, "http://base.invalid")
-    # Those without an original or a thumbnail come last.
-    for suffix, box, isMirrored, words in VIEWS:
+    # Items without an original or a thumbnail are last in each group.
+    for suffix, box, isMirrored, description in VIEWS:
         for item in first:
-            items.append(item if not suffix else view(folder, item, suffix, box, isMirrored, words))
+            items.append(item if not suffix else view(folder, item, suffix, box, isMirrored, description))
     return items
 
 
-def view(folder, item, suffix, box, isMirrored, words):
+def view(folder, item, suffix, box, isMirrored, description):
     source = folder / item["variants"][0]["url"].rsplit("/", 1)[1]
     picture = Image.open(source).convert("RGB")
     width, height = picture.size
@@ -49,11 +50,11 @@ def view(folder, item, suffix, box, isMirrored, words):
     picture.save(original, quality=88)
     thumbnail = picture.copy()
     thumbnail.thumbnail((pictures.THUMBNAIL_WIDTH, pictures.THUMBNAIL_WIDTH), Image.LANCZOS)
-    # As small as in real feeds, so that the saving is visible.
+    # Thumbnails as small as in real feeds, so that the saved data are visible.
     thumbnail.resize((thumbnail.width // 2, thumbnail.height // 2), Image.LANCZOS).save(small, quality=70)
     base = "http://base.invalid"
     return {
-        "id": stem, "alt": item["alt"] + words,
+        "id": stem, "alt": item["alt"] + description,
         "variants": [
             pictures.variant("original", picture, original, base), pictures.variant("thumbnail", Image.open(small), small, base),
         ],

@@ -1,12 +1,12 @@
-// libavif: AVIF, still and animated.
+// Decodes still and animated AVIF with libavif.
 #ifndef FEEDIMG_CAVIF_H
 #define FEEDIMG_CAVIF_H
 
 #include <CPixels.h>
 
-/// Reads the head of an AVIF, which has to stay where it is until the reader is closed.
+/// Reads the header of an AVIF image. The bytes must stay valid and unchanged until the reader is closed.
 ///
-/// Returns NULL with the reason where it has none.
+/// Returns NULL, and writes the reason to `reason`, if the header is invalid.
 cpixels_reader *cavif_open(const uint8_t *bytes, size_t count, const cpixels_stop *stop, char *reason, size_t size);
 
 #endif

@@ -6,10 +6,10 @@
 // eventfd(2).
 #include <sys/eventfd.h>
 
-// The arguments of this process as the kernel passed them, without /proc; a null pointer ends them.
+// The arguments of this process as the kernel passed them, without /proc. A null pointer ends the list.
 char *const *clinux_arguments(void);
 
-// The path that this process was executed by (AT_EXECFN of getauxval(3)).
+// The path by which this process was executed (AT_EXECFN of getauxval(3)).
 const char *clinux_program(void);
 
 // Names the calling thread for debuggers and `top -H`; the first 15 bytes count (prctl(2)).
@@ -20,18 +20,18 @@ void clinux_name(const char *name);
 // Otherwise glibc marks the thread as cancellable around each blocking call, with two atomic exchanges.
 void clinux_forbid_cancellation(void);
 
-// A thread to join or detach, once.
+// A thread, which must be joined or detached once.
 typedef struct clinux_thread clinux_thread;
 
-// Starts a thread; NULL with `errno` where the system grants none.
+// Starts a thread. Returns NULL, and sets errno, if the system refuses.
 clinux_thread *clinux_start(void *(*run)(void *context), void *context);
 
 // Waits until a thread and its destructors have ended, and frees it (pthread_clockjoin_np(3)).
 //
-// Returns 0; ETIMEDOUT after these milliseconds; EDEADLK for the calling thread. After an error the thread is still valid.
+// Returns 0; ETIMEDOUT after these milliseconds; EDEADLK for the calling thread. The thread stays valid after an error.
 int clinux_join(clinux_thread *thread, long milliseconds);
 
-// Frees a thread that no thread joins.
+// Detaches a thread, so that it is freed when it ends.
 void clinux_detach(clinux_thread *thread);
 
 #endif

@@ -1,4 +1,4 @@
-// What Swift cannot call or cannot see of the C library and the kernel's headers.
+// Functions and constants of the C library and the kernel that Swift cannot import.
 #ifndef FEEDIMG_CNETLINK_H
 #define FEEDIMG_CNETLINK_H
 
@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <sys/timerfd.h>
 
-/// The room for a driver's name, its final NUL included (ETHTOOL_BUSINFO_LEN of linux/ethtool.h).
+/// The size of a buffer for the name of a driver, with its final NUL (ETHTOOL_BUSINFO_LEN of linux/ethtool.h).
 #define FEEDIMG_DRIVER_LENGTH 32
 
-/// Asks for the driver of an interface (SIOCETHTOOL, ETHTOOL_GDRVINFO), which needs no privilege.
+/// Reads the name of the driver of an interface (SIOCETHTOOL, ETHTOOL_GDRVINFO). Needs no privileges.
 ///
-/// Any socket will do: its namespace is what counts. Returns 0, or an error number.
+/// The socket can be of any family; it selects the network namespace. Returns 0, or an error number.
 int feedimg_link_driver(int socket, const char *interface, char driver[FEEDIMG_DRIVER_LENGTH]);
 
 /// Drops messages about routes to small networks (a prefix longer than /16) before they are queued.
 ///
-/// What remains can change the way to the internet: the default route, and the halves and quarters
-/// with which tunnels cover it. Returns 0, or an error number.
+/// The remaining messages are about routes that can carry internet traffic: the default route, and the halves and
+/// quarters of the address space that tunnels use. Returns 0, or an error number.
 int feedimg_drop_narrow_routes(int socket);
 
 #endif

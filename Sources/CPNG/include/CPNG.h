@@ -1,12 +1,12 @@
-// libpng: PNG of every depth and colour, interlaced or not.
+// Decodes PNG of every depth and colour type with libpng, interlaced or not.
 #ifndef FEEDIMG_CPNG_H
 #define FEEDIMG_CPNG_H
 
 #include <CPixels.h>
 
-/// Reads the head of a PNG, which has to stay where it is until the reader is closed.
+/// Reads the header of a PNG image. The bytes must stay valid and unchanged until the reader is closed.
 ///
-/// Returns NULL with the reason where it has none.
+/// Returns NULL, and writes the reason to `reason`, if the header is invalid.
 cpixels_reader *cpng_open(const uint8_t *bytes, size_t count, const cpixels_stop *stop, char *reason, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-// What the codecs have in common: a reader that gives one frame after the other as rows of four bytes a pixel.
+// The common interface of the codecs: a reader of frames with four bytes a pixel.
 #ifndef FEEDIMG_CPIXELS_H
 #define FEEDIMG_CPIXELS_H
 
@@ -7,88 +7,87 @@
 #include <stdint.h>
 
 typedef enum {
-  /// The whole frame is there.
+  /// The frame is complete.
   CPIXELS_WHOLE,
-  /// A part of the frame is there, or parts of it are wrong.
+  /// The frame is incomplete or damaged.
   CPIXELS_DAMAGED,
-  /// There is no further frame.
+  /// There are no more frames.
   CPIXELS_END,
   /// Nothing could be decoded.
   CPIXELS_FAILED,
-  /// Somebody asked to stop.
+  /// Another thread stopped decoding.
   CPIXELS_STOPPED,
 } cpixels_status;
 
 typedef enum {
-  /// Red, green, blue, alpha; alpha not multiplied in.
+  /// Red, green, blue and straight alpha.
   CPIXELS_RGBA,
   /// Cyan, magenta, yellow and black, where 255 is no ink.
   CPIXELS_CMYK,
 } cpixels_layout;
 
-/// Set by another thread to end decoding soon.
+/// A flag by which another thread stops decoding.
 typedef struct {
   int32_t is_set;
 } cpixels_stop;
 
-/// A colour by its x and y of CIE 1931.
+/// A chromaticity (x and y of CIE 1931).
 typedef struct {
   double x, y;
 } cpixels_point;
 
-/// What colours mean where there is no profile; all zero where the file does not tell.
+/// The colour space of a file without a profile; all zero if the file does not specify it.
 typedef struct {
   /// Codes of ITU-T H.273, tables 2 and 3.
   uint16_t primaries, transfer;
-  /// In place of the code of the primaries.
+  /// Whether the points replace the code of the primaries.
   bool has_points;
   cpixels_point white, red, green, blue;
-  /// What makes light of numbers, in place of the code of the transfer; else 0.
+  /// The exponent that replaces the code of the transfer function; 0 for none.
   double exponent;
 } cpixels_colors;
 
 typedef struct {
-  /// As stored, before the orientation is applied.
+  /// The stored size, before the orientation is applied.
   uint32_t width, height;
-  /// At least 1; as announced, or 0 where it cannot be told before all is read.
+  /// The number of frames by the header; 0 if it is unknown before all of them are read.
   uint32_t frames;
-  /// Pixels of the largest frame, where frames may be larger than the picture, which clips them; else 0.
+  /// The number of pixels of the largest frame, if frames may be larger than the image, which clips them; else 0.
   uint64_t frame_pixels;
-  /// 1 to 8, as EXIF counts (CIPA DC-008, tag 0x0112).
+  /// 1 to 8 (EXIF, CIPA DC-008, tag 0x0112).
   int32_t orientation;
-  /// How often an animation is shown; 0 is for ever.
+  /// The number of plays of an animation; 0 for endless.
   uint32_t loops;
-  /// An ICC profile, owned by the reader; NULL where there is none.
+  /// The ICC profile, owned by the reader; NULL for none.
   const uint8_t *profile;
   size_t profile_size;
-  /// Whether the picture has no colours; one that has cannot mean a profile for grey.
+  /// Whether the image is grey. A profile for grey has no effect on other images.
   bool is_gray;
-  /// Looked at where there is no profile that is of use.
+  /// Used if there is no suitable profile.
   cpixels_colors colors;
 } cpixels_head;
 
 typedef struct {
-  /// Owned by the reader, until the next frame is asked for.
+  /// Owned by the reader, and valid until the next frame.
   const uint8_t *pixels;
-  /// May be less than the head says, where a codec can decode a smaller picture.
+  /// May be less than in the header, if the codec can decode a smaller image.
   uint32_t width, height;
   size_t stride;
   cpixels_layout layout;
-  /// Whether every alpha is 255.
+  /// Whether the alpha of every pixel is 255.
   bool is_opaque;
-  /// Of a damaged frame, how many rows at the bottom did not come, where that is known.
+  /// The number of missing rows at the bottom of a damaged frame, if known.
   uint32_t missing_rows;
-  /// In milliseconds.
+  /// The duration in milliseconds.
   uint32_t duration;
-  /// Of a damaged frame, in how many pixels of the stored picture all of it is known, as where some scans are still
-  /// to come; 0 where parts are missing, or where that cannot be told.
+  /// The largest size at which a frame with missing scans is exact; 0 if parts are missing, or if it is unknown.
   uint32_t known_width, known_height;
 } cpixels_frame;
 
 typedef struct cpixels_reader cpixels_reader;
 struct cpixels_reader {
   cpixels_head head;
-  /// In words, after a failure.
+  /// The reason of a failure.
   char reason[200];
   const cpixels_stop *stop;
   size_t (*cost)(const cpixels_reader *, uint32_t width, uint32_t height);
@@ -96,9 +95,11 @@ struct cpixels_reader {
   void (*close)(cpixels_reader *);
 };
 
-/// The most bytes that decoding a frame of at least this size takes; an estimate.
+/// Estimates the memory that decoding a frame of at least this size needs, in bytes.
 size_t cpixels_cost(const cpixels_reader *reader, uint32_t width, uint32_t height);
-/// Decodes the next frame in at least this size, or its own where that is less, in no more memory than this.
+/// Decodes the next frame, in at least this size or its own if that is smaller.
+///
+/// Fails if the pixels need more than `memory` bytes.
 cpixels_status cpixels_next(cpixels_reader *reader, uint32_t width, uint32_t height, size_t memory,
                             cpixels_frame *frame);
 /// Frees the reader and its frame.
@@ -107,20 +108,20 @@ void cpixels_close(cpixels_reader *reader);
 void cpixels_ask_to_stop(cpixels_stop *stop);
 bool cpixels_is_stopped(const cpixels_stop *stop);
 
-/// Width times height times four, or 0 if that is more than the memory allows.
+/// The size of the pixels in bytes; 0 if it exceeds `memory`.
 size_t cpixels_size(uint32_t width, uint32_t height, size_t memory);
 
-/// The orientation that EXIF data (beginning with the byte order) tell; 1 if none.
+/// The orientation in EXIF data, which begin with the byte order; 1 for none.
 int32_t cpixels_exif_orientation(const uint8_t *bytes, size_t count);
 
-/// Multiplies alpha in, in place; a whole number of pixels.
+/// Premultiplies alpha, in place. `count` is the number of pixels.
 void cpixels_premultiply(uint8_t *pixels, size_t count);
-/// Takes alpha out again, in place.
+/// Reverts the premultiplication of alpha, in place.
 void cpixels_unpremultiply(uint8_t *pixels, size_t count);
-/// Exchanges the first and the third byte of each pixel, in place.
+/// Swaps the first and the third byte of each pixel, in place.
 void cpixels_swap_red_and_blue(uint8_t *pixels, size_t count);
 bool cpixels_is_opaque(const uint8_t *pixels, size_t count);
-/// Turns a picture as its orientation says; of 5 to 8, the result is as wide as the source is high.
+/// Applies an orientation. For 5 to 8, the result is as wide as the source is high.
 void cpixels_orient(const uint8_t *source, uint32_t width, uint32_t height, int32_t orientation, uint8_t *target);
 
 #endif

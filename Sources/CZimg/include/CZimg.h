@@ -1,4 +1,4 @@
-// zimg: resampling, row by row, with the vector instructions that the processor has.
+// Resamples row by row with zimg, which uses the vector instructions of the processor.
 #ifndef FEEDIMG_CZIMG_H
 #define FEEDIMG_CZIMG_H
 
@@ -9,37 +9,36 @@
 #include "CPixels.h"
 
 typedef enum {
-  /// Nothing; it becomes 255.
+  /// Unused. It becomes 255.
   CZIMG_NOTHING,
-  /// Alpha, which is multiplied in.
+  /// Straight alpha. Resampling premultiplies it.
   CZIMG_ALPHA,
-  /// Alpha, which has been.
+  /// Premultiplied alpha.
   CZIMG_MULTIPLIED,
-  /// A colour like the others.
+  /// A fourth colour.
   CZIMG_COLOR,
 } czimg_fourth;
 
-/// Rows of four bytes a pixel.
+/// An image with four bytes a pixel.
 typedef struct {
   const uint8_t *pixels;
   uint32_t width, height;
   size_t stride;
-  /// The part that is shown.
+  /// The visible part, in pixels.
   double left, top, shown_width, shown_height;
-  /// What the fourth byte is.
+  /// The meaning of the fourth byte.
   czimg_fourth fourth;
-  /// Ends resampling soon once it is set; may be NULL.
+  /// Ends resampling soon after it is set. May be NULL.
   const cpixels_stop *stop;
 } czimg_source;
 
-/// The most bytes that resampling takes beside both pictures; an estimate, which looks at no pixels.
+/// Estimates the memory that resampling needs in addition to both images, in bytes. Reads no pixels.
 size_t czimg_cost(const czimg_source *source, uint32_t width, uint32_t height);
 
-/// Resamples into rows without gaps, by Lanczos' filter with three lobes.
+/// Resamples with a Lanczos filter of three lobes, into rows without padding.
 ///
-/// A side that becomes much shorter is averaged first, as the filter takes time and memory by the length of what it sees.
-///
-/// Returns whether it could, and was not stopped; the reason is in words.
+/// Averages blocks of a side that becomes much shorter first, because time and memory of the filter grow with the
+/// length of its input. Returns false, and writes the reason to `reason`, if it failed or was stopped.
 bool czimg_resample(const czimg_source *source, uint8_t *target, uint32_t width, uint32_t height, char *reason,
                     size_t size);
 

@@ -1,26 +1,27 @@
-// One picture of the feed: what was chosen for it, why, and the picture.
+// One item of the feed: its image and the decision about it.
 
-import { Refusal, cachedImage, image } from './service.js'
-import { element, name, size } from './words.js'
+import { element, fileName, formatSize } from './formatting.js'
+import { ServiceError, loadCachedImage, loadImage } from './service.js'
 
 const rank = { placeholder: 0, thumbnail: 1, original: 2 }
 
 export class Cell {
-  /** In view, or about to be. */
+  /** Whether the cell is visible or close to the visible part. */
   isNear = false
   isVisible = false
   resolution = null
   #item
   #shown = null
-  #address = ''
+  #error = ''
+  #objectURL = ''
   #loading = null
   #parts
-  #tell
+  #onChange
 
-  /** `explain` is called when a person wants to know why, and `tell` when something else is shown. */
-  constructor(item, explain, tell) {
+  /** Calls `onExplain` when the user clicks the description, and `onChange` when the shown image changes. */
+  constructor(item, onExplain, onChange) {
     this.#item = item
-    this.#tell = tell
+    this.#onChange = onChange
     const picture = element('img', { alt: item.alt ?? '', decoding: 'async', hidden: true })
     const parts = {
       picture,
@@ -29,15 +30,15 @@ export class Cell {
       source: element('span', { class: 'source' }),
       bar: element('progress', { 'aria-label': `Loading ${this.title}`, max: 1, hidden: true }),
       reason: element('span', { class: 'reason' }),
-      why: element('button', { type: 'button', class: 'why', 'aria-haspopup': 'dialog' }),
+      description: element('button', { type: 'button', class: 'description', 'aria-haspopup': 'dialog' }),
     }
     parts.frame.append(element('p', { class: 'labels' }, parts.badge, parts.source), parts.bar)
-    parts.why.append(element('span', { class: 'title' }, this.title), parts.reason)
-    parts.why.addEventListener('click', () => explain(this))
+    parts.description.append(element('span', { class: 'title' }, this.title), parts.reason)
+    parts.description.addEventListener('click', () => onExplain(this))
     const color = item.placeholder?.color
     if (/^#[0-9a-f]{6}$/i.test(color ?? '')) parts.frame.style.backgroundColor = color
     this.#parts = parts
-    this.node = element('li', { class: 'cell' }, parts.frame, parts.why)
+    this.node = element('li', { class: 'cell' }, parts.frame, parts.description)
   }
 
   get item() {
@@ -47,11 +48,11 @@ export class Cell {
   get title() {
     const item = this.#item
     const variant = item.variants?.[0]?.url
-    return item.alt || item.id || name(item.originalImage ?? item.thumbnailImage ?? variant ?? '')
+    return item.alt || item.id || fileName(item.originalImage ?? item.thumbnailImage ?? variant ?? '')
   }
 
-  /** What the picture is, or would be. */
-  get kind() {
+  /** The role of the shown image, or `placeholder`. */
+  get role() {
     return this.#shown?.role ?? 'placeholder'
   }
 
@@ -59,29 +60,26 @@ export class Cell {
     return this.#shown
   }
 
-  /** Takes a decision, and follows it where the picture is seen. */
-  decide(resolution, query, isDue) {
+  /** Stores a decision, and loads the image if the cell is near and the image is better. */
+  setResolution(resolution, query, allowsUpgrade) {
     this.resolution = resolution
-    const { image: wanted } = resolution
-    if (this.#loading && this.#loading.wanted !== wanted) this.#stop()
+    if (this.#loading && this.#loading.role !== resolution.image) this.#cancel()
     this.#describe()
-    const isBetter = rank[wanted] > rank[this.kind]
-    if (this.isNear && isBetter && !this.#loading && (!this.#shown || resolution.load === 'nothing' || isDue(this.#shown))) {
-      this.#load(query)
-    }
+    if (!this.isNear || this.#loading || rank[resolution.image] <= rank[this.role]) return
+    if (!this.#shown || resolution.load === 'nothing' || allowsUpgrade(this.#shown)) this.#load(query)
   }
 
-  /** Shows how far a transfer of the picture has come. */
-  follow(transfers) {
+  /** Shows the progress of the download of this image. */
+  showProgress(transfers) {
     const found = this.#loading && transfers.find((transfer) => transfer.url === this.resolution?.url)
     const { bar } = this.#parts
     if (found?.total) bar.value = found.received / found.total
     else bar.removeAttribute('value')
   }
 
-  /** Lets go of the picture, which is far from view; it is cached. */
+  /** Frees the memory of the image. The service still has it in its cache. */
   release() {
-    this.#stop()
+    this.#cancel()
     if (!this.#shown) return
     this.#shown = null
     this.#setPicture('')
@@ -89,65 +87,70 @@ export class Cell {
   }
 
   async #load(query) {
-    const stop = new AbortController()
-    const { image: wanted, show, url } = this.resolution
-    this.#loading = { wanted, stop }
+    const controller = new AbortController()
+    const { signal } = controller
+    const { image: role, show, url } = this.resolution
+    this.#loading = { role, controller }
     this.#parts.bar.hidden = false
     this.node.setAttribute('aria-busy', 'true')
     try {
-      // What is cached is seen while the better one comes.
-      if (show === 'thumbnail' && wanted === 'original' && !this.#shown) {
-        await this.#show(await cachedImage(this.#only('thumbnail'), stop.signal), stop.signal)
+      // Show the cached thumbnail while the original loads.
+      if (show === 'thumbnail' && role === 'original' && !this.#shown) {
+        await this.#show(await loadCachedImage(this.#itemWithOnly('thumbnail'), signal), signal)
       }
-      await this.#show(await image(this.#item, query, stop.signal, this.isVisible ? 2 : 4), stop.signal)
-      this.fault = ''
+      await this.#show(await loadImage(this.#item, query, signal, this.isVisible ? 2 : 4), signal)
+      this.#error = ''
     } catch (error) {
-      if (stop.signal.aborted) return
-      // That there is only the placeholder is no fault.
-      this.fault = error instanceof Refusal && error.kind.endsWith(':nothing-to-show') ? '' : `${name(url ?? '')}: ${error.message}`
+      if (signal.aborted) return
+      // If only the placeholder can be shown, that is no error.
+      const isPlaceholder = error instanceof ServiceError && error.type.endsWith(':nothing-to-show')
+      this.#error = isPlaceholder ? '' : `${fileName(url ?? '')}: ${error.message}`
     }
-    if (this.#loading?.stop !== stop) return
-    this.#loading = null
-    this.#parts.bar.hidden = true
-    this.node.removeAttribute('aria-busy')
+    if (this.#loading?.controller !== controller) return
+    this.#endLoading()
     this.#describe()
   }
 
-  async #show(found, signal) {
+  async #show(image, signal) {
     signal.throwIfAborted()
-    if (this.#shown && rank[found.role] < rank[this.#shown.role]) return
-    const address = URL.createObjectURL(found.blob)
-    const trial = new Image()
-    trial.src = address
+    if (this.#shown && rank[image.role] < rank[this.#shown.role]) return
+    const objectURL = URL.createObjectURL(image.blob)
+    const decoded = new Image()
+    decoded.src = objectURL
     try {
-      await trial.decode()
+      await decoded.decode()
       signal.throwIfAborted()
     } catch (error) {
-      URL.revokeObjectURL(address)
+      URL.revokeObjectURL(objectURL)
       throw error
     }
-    this.#shown = { role: found.role, source: found.source, bytes: found.blob.size, milliseconds: found.milliseconds, upgrade: this.resolution.upgrade }
-    this.#setPicture(address)
+    const { role, source, blob, milliseconds } = image
+    this.#shown = { role, source, bytes: blob.size, milliseconds, upgrade: this.resolution.upgrade }
+    this.#setPicture(objectURL)
     this.#describe()
   }
 
-  #setPicture(address) {
+  #setPicture(objectURL) {
     const { picture } = this.#parts
-    if (this.#address) URL.revokeObjectURL(this.#address)
-    this.#address = address
-    picture.hidden = !address
-    if (address) picture.src = address
+    if (this.#objectURL) URL.revokeObjectURL(this.#objectURL)
+    this.#objectURL = objectURL
+    picture.hidden = !objectURL
+    if (objectURL) picture.src = objectURL
     else picture.removeAttribute('src')
   }
 
-  #stop() {
-    this.#loading?.stop.abort()
+  #cancel() {
+    this.#loading?.controller.abort()
+    this.#endLoading()
+  }
+
+  #endLoading() {
     this.#loading = null
     this.#parts.bar.hidden = true
     this.node.removeAttribute('aria-busy')
   }
 
-  #only(role) {
+  #itemWithOnly(role) {
     const { variants, originalImage, thumbnailImage, ...rest } = this.#item
     if (variants) return { ...rest, variants: variants.filter((variant) => variant.role === role) }
     return role === 'original' ? { ...rest, originalImage } : { ...rest, thumbnailImage }
@@ -156,13 +159,13 @@ export class Cell {
   #describe() {
     const { badge, source, reason } = this.#parts
     const shown = this.#shown
-    this.node.dataset.shown = this.kind
-    badge.textContent = this.kind
-    source.textContent = shown ? `${shown.source === 'cache' ? 'cache' : 'network'}, ${size(shown.bytes)}` : ''
+    this.node.dataset.shown = this.role
+    badge.textContent = this.role
+    source.textContent = shown ? `${shown.source}, ${formatSize(shown.bytes)}` : ''
     source.hidden = !shown
     const { rule, why } = this.resolution ?? {}
-    reason.textContent = this.fault || (rule ? `rule ${rule}: ${why}` : '')
-    reason.classList.toggle('fault', Boolean(this.fault))
-    this.#tell()
+    reason.textContent = this.#error || (rule ? `rule ${rule}: ${why}` : '')
+    reason.classList.toggle('error', Boolean(this.#error))
+    this.#onChange()
   }
 }

@@ -1,90 +1,90 @@
-// The feed: which pictures there are, and what is decided about each.
+// The feed: its images, and the decision about each.
 
 import { Cell } from './cell.js'
+import { element, formatCount, formatSize } from './formatting.js'
 import { resolve } from './service.js'
-import { count, element, size } from './words.js'
 
-/** More are not drawn. */
-const greatestCount = 500
+const maximumCount = 500
+/** An item that is not cached. The table highlights its rule if the feed is empty. */
+const example = { originalImage: 'http://feed.invalid/a.jpg', thumbnailImage: 'http://feed.invalid/b.jpg' }
 
 export class Feed {
   #cells = []
   #parts
-  #situation
+  #simulation
   #table
-  #tell
-  #watcher
-  #turn = 0
-  #pending = null
-  #summary = null
+  #observer
+  #updateNumber = 0
+  #updateTimer = null
+  #summaryTimer = null
 
-  constructor(parts, situation, table, tell) {
+  constructor(parts, simulation, table) {
     this.#parts = parts
-    this.#situation = situation
+    this.#simulation = simulation
     this.#table = table
-    this.#tell = tell
-    // A row below the screen is loaded ahead; what is far away is let go of.
-    this.#watcher = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: '300px 0px' })
+    // Rows below the screen load in advance. Distant images are released.
+    this.#observer = new IntersectionObserver((entries) => this.#intersectionsChanged(entries), { rootMargin: '300px 0px' })
   }
 
-  get cells() {
-    return this.#cells
+  get isEmpty() {
+    return this.#cells.length === 0
   }
 
-  /** Shows these items in place of those before. */
+  /** Replaces the items. */
   setItems(items) {
-    this.#watcher.disconnect()
+    this.#observer.disconnect()
     for (const cell of this.#cells) cell.release()
-    this.#cells = items.slice(0, greatestCount).map((item) => new Cell(item, (cell) => this.#explain(cell), () => this.#summariseSoon()))
+    const onChange = () => this.#updateSummarySoon()
+    this.#cells = items.slice(0, maximumCount).map((item) => new Cell(item, (cell) => this.#explain(cell), onChange))
     this.#parts.list.replaceChildren(...this.#cells.map((cell) => cell.node))
     this.#parts.empty.hidden = items.length > 0
     for (const cell of this.#cells) {
       cell.node.cell = cell
-      this.#watcher.observe(cell.node)
+      this.#observer.observe(cell.node)
     }
     return this.update()
   }
 
-  /** Has everything decided anew, as something has changed. */
+  /** Requests new decisions for all items. */
   async update() {
-    const turn = ++this.#turn
-    const { query } = this.#situation
-    const asked = this.#cells
-    // With no picture at hand the table shows what would become of one that is not cached.
-    const example = { originalImage: 'http://feed.invalid/a.jpg', thumbnailImage: 'http://feed.invalid/b.jpg' }
-    const resolutions = await resolve(asked.length ? asked.map((cell) => cell.item) : [example], query)
-    if (turn !== this.#turn) return
-    asked.forEach((cell, index) => cell.decide(resolutions[index], query, (shown) => this.#isDue(shown, resolutions[index])))
-    this.#table.light(resolutions.map((resolution) => resolution.rule), asked.length > 0)
-    this.#summariseSoon()
-    this.#tell(resolutions[0])
+    const number = ++this.#updateNumber
+    const { query } = this.#simulation
+    const cells = this.#cells
+    const resolutions = await resolve(cells.length ? cells.map((cell) => cell.item) : [example], query)
+    if (number !== this.#updateNumber) return
+    cells.forEach((cell, index) => {
+      const resolution = resolutions[index]
+      cell.setResolution(resolution, query, (shown) => this.#allowsUpgrade(shown, resolution))
+    })
+    this.#table.highlight(resolutions.map((resolution) => resolution.rule), cells.length > 0)
+    this.#updateSummarySoon()
   }
 
-  /** Shows how far transfers have come. */
-  follow(transfers) {
-    for (const cell of this.#cells) cell.follow(transfers)
-  }
-
-  /** Once more, when what happens has settled. */
+  /** Updates once for several changes. */
   updateSoon() {
-    clearTimeout(this.#pending)
-    this.#pending = setTimeout(() => this.update().catch(() => {}), 60)
+    clearTimeout(this.#updateTimer)
+    this.#updateTimer = setTimeout(() => this.update().catch(() => {}), 60)
   }
 
-  #see(entries) {
-    let isNew = false
+  /** Shows the progress of running downloads. */
+  showProgress(transfers) {
+    for (const cell of this.#cells) cell.showProgress(transfers)
+  }
+
+  #intersectionsChanged(entries) {
+    let hasNew = false
     for (const { target, isIntersecting, intersectionRect } of entries) {
       target.cell.isNear = isIntersecting
       target.cell.isVisible = intersectionRect.bottom > 0 && intersectionRect.top < innerHeight
-      if (isIntersecting) isNew = true
+      if (isIntersecting) hasNew = true
       else target.cell.release()
     }
-    if (isNew) this.updateSoon()
+    if (hasNew) this.updateSoon()
   }
 
-  /** Whether what a picture waited for has happened, as its policy has it. */
-  #isDue(shown, resolution) {
-    if (!this.#table.namesUpgradeEvents) return true
+  /** Whether the event has happened after which the policy loads a better image. */
+  #allowsUpgrade(shown, resolution) {
+    if (!this.#table.hasUpgradeEvents) return true
     const fact = (name) => resolution.facts[name]?.value
     const isOnline = fact('network') !== 'offline'
     switch (shown.upgrade) {
@@ -96,37 +96,39 @@ export class Feed {
     }
   }
 
-  /** Once for many changes, so that it is read out once. */
-  #summariseSoon() {
-    clearTimeout(this.#summary)
-    this.#summary = setTimeout(() => this.#summarise(), 100)
+  /** Updates the summary once for several changes, because screen readers read it out. */
+  #updateSummarySoon() {
+    clearTimeout(this.#summaryTimer)
+    this.#summaryTimer = setTimeout(() => this.#updateSummary(), 100)
   }
 
-  #summarise() {
+  #updateSummary() {
     const near = this.#cells.filter((cell) => cell.isNear)
-    const parts = ['original', 'thumbnail', 'placeholder']
-      .map((kind) => [near.filter((cell) => cell.kind === kind).length, kind])
-      .filter(([number]) => number > 0)
-      .map(([number, kind]) => count(number, kind))
-    const text = parts.join(', ')
-    if (this.#parts.sum.textContent !== text) this.#parts.sum.textContent = text
+    const text = ['original', 'thumbnail', 'placeholder']
+      .map((role) => [near.filter((cell) => cell.role === role).length, role])
+      .filter(([count]) => count > 0)
+      .map(([count, role]) => formatCount(count, role))
+      .join(', ')
+    if (this.#parts.summary.textContent !== text) this.#parts.summary.textContent = text
   }
 
   #explain(cell) {
-    const { dialog, title, text } = this.#parts.why
-    const resolution = cell.resolution
+    const { dialog, title, text } = this.#parts.explanation
+    const { resolution, shown } = cell
     if (!resolution) return
     title.textContent = cell.title
-    const shown = cell.shown
     const rows = Object.entries(resolution.facts).map(([fact, { value, source }]) =>
       element('tr', {}, element('th', { scope: 'row' }, fact), element('td', {}, value), element('td', {}, source)),
     )
+    const origin = `(${resolution.policy}, rule ${resolution.rule}, ${resolution.place})`
     text.replaceChildren(
-      element('p', {}, `Decided: ${resolution.image}. ${resolution.why} `, element('span', { class: 'faint' }, `(${resolution.policy}, rule ${resolution.rule}, ${resolution.place})`)),
-      element('p', {}, shown ? `Shown: ${shown.role}, ${size(shown.bytes)} from the ${shown.source} in ${Math.round(shown.milliseconds)} ms.` : 'Shown: the placeholder.'),
-      resolution.url && element('p', { class: 'address' }, resolution.url),
+      element('p', {}, `Decision: ${resolution.image}. Reason: ${resolution.why} `, element('span', { class: 'secondary' }, origin)),
+      element('p', {}, shown
+        ? `Shown: ${shown.role}, ${formatSize(shown.bytes)} from the ${shown.source} in ${Math.round(shown.milliseconds)} ms.`
+        : 'Shown: placeholder.'),
+      resolution.url && element('p', { class: 'url' }, resolution.url),
       element('div', { class: 'scroll' }, element('table', { class: 'facts' },
-        element('thead', {}, element('tr', {}, ...['fact', 'value', 'who says so'].map((head) => element('th', { scope: 'col' }, head)))),
+        element('thead', {}, element('tr', {}, ...['fact', 'value', 'source'].map((head) => element('th', { scope: 'col' }, head)))),
         element('tbody', {}, ...rows))),
     )
     dialog.showModal()

@@ -1,132 +1,136 @@
-// Puts the page together, and keeps it as the service is.
+// Connects the parts of the page with the events of the service.
 
 import { Feed } from './feed.js'
-import { Shelf, drawNetwork, drawTransfers, drawUsage } from './overview.js'
-import { Refusal, follow, keepToken, resolve, takeToken, value } from './service.js'
-import { Situation } from './situation.js'
+import { CacheCard, drawDownloads, drawNetwork, drawUsage } from './overview.js'
+import { ServiceError, getJSON, hasToken, receiveEvents, resolve, storeToken, takeTokenFromURL } from './service.js'
+import { Simulation } from './simulation.js'
 import { DecisionTable } from './table.js'
 
-const part = (id) => document.getElementById(id)
-const feedName = 'feedimg-feed'
+const byID = (id) => document.getElementById(id)
+const itemsKey = 'feedimg-feed'
 
-const table = new DecisionTable(part('table'))
-const situation = new Situation(part('situation'), changed)
-const feed = new Feed(
-  { list: part('feed'), sum: part('feed-sum'), empty: part('feed-empty'), why: { dialog: part('why'), title: part('why-title'), text: part('why-text') } },
-  situation, table, () => {},
-)
-const shelf = new Shelf({ sum: part('cache-sum'), bars: part('cache-parts'), list: part('cache') })
-let [network, simulated, inForce, wasBusy] = [null, null, 'default', false]
+const table = new DecisionTable(byID('table'))
+const simulation = new Simulation(byID('simulation-form'), simulationChanged)
+const explanation = { dialog: byID('explanation'), title: byID('explanation-title'), text: byID('explanation-text') }
+const feed = new Feed({ list: byID('feed'), summary: byID('feed-summary'), empty: byID('feed-empty'), explanation }, simulation, table)
+const cacheCard = new CacheCard({ summary: byID('cache-summary'), limits: byID('cache-limits'), list: byID('cache') })
+let [network, simulatedByService, activePolicy, wasDownloading] = [null, null, 'default', false]
 
-// On a phone the pictures come first.
+// On a narrow screen the simulation is closed, so that the images are visible.
 const isNarrow = matchMedia('(max-width: 900px)')
-part('what-if').open = !isNarrow.matches
-isNarrow.addEventListener('change', () => { part('what-if').open = !isNarrow.matches })
-start().catch(refused)
+byID('simulation').open = !isNarrow.matches
+isNarrow.addEventListener('change', () => { byID('simulation').open = !isNarrow.matches })
+start().catch(showError)
 
 async function start() {
-  takeToken()
-  part('door-form').addEventListener('submit', (event) => {
+  takeTokenFromURL()
+  byID('sign-in-form').addEventListener('submit', (event) => {
     event.preventDefault()
-    keepToken(part('token').value.trim())
+    storeToken(byID('token').value.trim())
     location.reload()
   })
-  network = await value('/v1/network')
-  simulated = network.simulated
-  part('house').hidden = false
-  drawNetwork(part('network'), network, simulated, situation.given)
-  drawTransfers(part('transfers'), { transfers: [], count: 0 })
-  await drawPolicy()
-  await Promise.all([feed.setItems(await firstItems()), refresh()])
-  follow(happened, (isThere) => {
-    part('connection').textContent = isThere ? 'connected' : 'no answer, trying again'
-    part('connection').classList.toggle('there', isThere)
-    if (isThere) feed.updateSoon()
+  network = await getJSON('/v1/network')
+  simulatedByService = network.simulated
+  byID('content').hidden = false
+  updateNetwork()
+  drawDownloads(byID('downloads'), { transfers: [], count: 0 })
+  await updatePolicy()
+  await Promise.all([feed.setItems(await initialItems()), updateUsageAndCache()])
+  receiveEvents(handleEvent, (isConnected) => {
+    byID('connection').textContent = isConnected ? 'connected' : 'disconnected, retrying'
+    byID('connection').classList.toggle('connected', isConnected)
+    if (isConnected) feed.updateSoon()
   })
 }
 
-function refused(error) {
-  if (!(error instanceof Refusal) || error.status !== 401) {
-    part('connection').textContent = error.message
+function showError(error) {
+  if (!(error instanceof ServiceError) || error.status !== 401) {
+    byID('connection').textContent = error.message
     return
   }
-  part('connection').textContent = 'locked'
-  part('door').hidden = false
-  part('token').focus()
-  if (sessionStorage.getItem('feedimg-token')) part('door-word').textContent = 'That is not the token of this service.'
+  byID('connection').textContent = 'not signed in'
+  byID('sign-in').hidden = false
+  byID('token').focus()
+  if (hasToken()) byID('sign-in-error').textContent = 'This is not the token of the service.'
 }
 
-// What happens.
+// Events.
 
-function happened(kind, data) {
-  if (kind === 'network') {
+function handleEvent(name, data) {
+  if (name === 'network') {
     network = data
-    drawNetwork(part('network'), network, simulated, situation.given)
+    updateNetwork()
   }
-  if (kind === 'policy') {
-    inForce = data.policy
-    drawPolicy().then(() => feed.updateSoon(), () => {})
-  } else if (kind === 'progress') {
-    drawTransfers(part('transfers'), data)
-    feed.follow(data.transfers)
-    // What came is kept and counted by now.
-    if (wasBusy && data.count === 0) refresh().then(settled, () => {})
-    wasBusy = data.count > 0
+  if (name === 'policy') {
+    activePolicy = data.policy
+    updatePolicy().then(() => feed.updateSoon(), () => {})
+  } else if (name === 'progress') {
+    drawDownloads(byID('downloads'), data)
+    feed.showProgress(data.transfers)
+    // The service has stored and counted the images by now.
+    if (wasDownloading && data.count === 0) updateUsageAndCache().then(downloadsEnded).catch(() => {})
+    wasDownloading = data.count > 0
   } else {
     feed.updateSoon()
   }
 }
 
-async function settled() {
-  // What other programs load is something to show.
-  if (feed.cells.length) feed.updateSoon()
-  else await feed.setItems(await firstItems())
+async function downloadsEnded() {
+  // An empty feed shows the images that other programs have loaded.
+  if (feed.isEmpty) await feed.setItems(await initialItems())
+  else feed.updateSoon()
 }
 
-async function changed() {
-  drawNetwork(part('network'), network, simulated, situation.given)
+async function simulationChanged() {
+  updateNetwork()
   try {
-    await drawPolicy()
+    await updatePolicy()
     await feed.update()
   } catch (error) {
-    part('feed-sum').textContent = error.message
+    byID('feed-summary').textContent = error.message
   }
 }
 
-async function drawPolicy() {
-  const name = situation.policy
-  const [list, policy] = await Promise.all([value('/v1/policies'), value(`/v1/policy${name && `?name=${encodeURIComponent(name)}`}`)])
-  if (name !== situation.policy) return
-  situation.setPolicies(list, inForce)
-  const entry = list.find((entry) => entry.policy === (name || inForce))
-  part('table-name').textContent = [policy.policy, entry?.summary.split('. ')[0]].filter(Boolean).join(': ')
+function updateNetwork() {
+  drawNetwork(byID('network'), network, simulatedByService, simulation.facts)
+}
+
+async function updatePolicy() {
+  const name = simulation.policy
+  const query = name && `?name=${encodeURIComponent(name)}`
+  const [list, policy] = await Promise.all([getJSON('/v1/policies'), getJSON(`/v1/policy${query}`)])
+  if (name !== simulation.policy) return
+  simulation.setPolicies(list, activePolicy)
+  const entry = list.find((entry) => entry.policy === (name || activePolicy))
+  byID('table-summary').textContent = [policy.policy, entry?.summary.split('. ')[0]].filter(Boolean).join(': ')
   table.draw(policy)
 }
 
-async function refresh() {
-  const [usage, cache] = await Promise.all([value('/v1/usage?days=30'), value('/v1/cache?images=24')])
-  drawUsage(part('usage'), part('usage-sum'), usage)
-  shelf.draw(cache)
+async function updateUsageAndCache() {
+  const [usage, cache] = await Promise.all([getJSON('/v1/usage?days=30'), getJSON('/v1/cache?images=24')])
+  drawUsage(byID('usage'), byID('usage-summary'), usage)
+  cacheCard.draw(cache)
 }
 
-// Which pictures.
+// Items.
 
-async function firstItems() {
-  const kept = sessionStorage.getItem(feedName)
-  if (kept) return JSON.parse(kept)
-  const items = await value('/v1/items')
+/** The items that the user has opened, or else those of the service, or else the cached images. */
+async function initialItems() {
+  const stored = sessionStorage.getItem(itemsKey)
+  if (stored) return JSON.parse(stored)
+  const items = await getJSON('/v1/items')
   if (items.length) return items
-  const { images } = await value('/v1/cache?images=60')
+  const { images } = await getJSON('/v1/cache?images=60')
   return images.map(({ role, url }) => ({ variants: [{ role, url }] }))
 }
 
-/** The items of a text: JSON of any form that the service takes, or addresses, one a line. */
-function items(text) {
+/** Parses items as JSON, in each form that the service accepts, or as URLs, one a line. */
+function parseItems(text) {
   const trimmed = text.trim()
   if (/^[[{]/.test(trimmed)) {
     try {
-      const whole = JSON.parse(trimmed)
-      return Array.isArray(whole) ? whole : [whole]
+      const value = JSON.parse(trimmed)
+      return Array.isArray(value) ? value : [value]
     } catch {
       return lines(trimmed).map((line) => JSON.parse(line))
     }
@@ -137,35 +141,35 @@ function items(text) {
 const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean)
 
 async function show(text) {
-  const found = items(text)
-  if (!found.length) throw new Error('There is nothing in it.')
-  // What is wrong with it is told while the others still stand.
-  await resolve(found, '')
-  await feed.setItems(found)
+  const items = parseItems(text)
+  if (!items.length) throw new Error('No items found. Enter items as JSON, or URLs.')
+  // Reports an invalid item before the feed changes.
+  await resolve(items, '')
+  await feed.setItems(items)
   try {
-    sessionStorage.setItem(feedName, JSON.stringify(found))
+    sessionStorage.setItem(itemsKey, JSON.stringify(items))
   } catch {
-    // A long feed is there until the page is left.
+    // A feed beyond the quota of the storage is lost when the page is reloaded.
   }
 }
 
-const form = { dialog: part('open'), text: part('open-text'), file: part('open-file'), word: part('open-word') }
-part('feed-open').addEventListener('click', () => {
-  form.word.textContent = ''
+const form = { dialog: byID('open'), text: byID('open-text'), file: byID('open-file'), error: byID('open-error') }
+byID('open-button').addEventListener('click', () => {
+  form.error.textContent = ''
   form.dialog.showModal()
 })
-part('open-form').addEventListener('submit', (event) => {
+byID('open-form').addEventListener('submit', (event) => {
   if (event.submitter?.value !== 'show') return
   event.preventDefault()
   const file = form.file.files[0]
   Promise.resolve(file ? file.text() : form.text.value).then(show).then(() => form.dialog.close(), (error) => {
-    form.word.textContent = error.message
+    form.error.textContent = error.message
   })
 })
-part('open-reset').addEventListener('click', async () => {
-  sessionStorage.removeItem(feedName)
+byID('open-reset').addEventListener('click', async () => {
+  sessionStorage.removeItem(itemsKey)
   form.dialog.close()
-  await feed.setItems(await firstItems())
+  await feed.setItems(await initialItems())
 })
 addEventListener('dragover', (event) => event.preventDefault())
 addEventListener('drop', async (event) => {
@@ -174,7 +178,7 @@ addEventListener('drop', async (event) => {
   const text = file ? await file.text() : event.dataTransfer.getData('text/plain')
   show(text).catch((error) => {
     form.text.value = file ? '' : text
-    form.word.textContent = error.message
+    form.error.textContent = error.message
     form.dialog.showModal()
   })
 })

@@ -1,112 +1,166 @@
-// What happens around the feed: the network, transfers, what was received, and what is kept.
+// The cards beside the feed: network, downloads, data usage and cache.
 
-import { cachedImage } from './service.js'
-import { ago, count, drawing, element, name, size } from './words.js'
+import { element, fileName, formatAge, formatCount, formatSize, svgElement } from './formatting.js'
+import { loadCachedImage } from './service.js'
 
-const words = { wifi: 'Wi-Fi', ethernet: 'Ethernet', cellular: 'cellular', other: 'a network of no known kind', offline: 'offline' }
+const networkNames = { wifi: 'Wi-Fi', ethernet: 'Ethernet', cellular: 'cellular', other: 'other network', offline: 'offline' }
 const costs = { yes: 'metered', no: 'not metered', unknown: 'may be metered' }
+const flags = { tether: 'tethered', vpn: 'VPN', roaming: 'roaming', captive: 'sign-in required' }
 
-/** The network as it is, with the reasons, and what is given in its place. */
-export function drawNetwork(node, network, simulated, given) {
-  const way = [network.device, ...network.via.filter((device) => device !== network.device)].filter(Boolean).join(' over ')
-  const told = [['because', network.reason], ['through', way], ['route', network.route], ['metered', `${network.metered}: ${network.meteredReason}`]]
-  const flags = [['tether', 'tethered'], ['vpn', 'VPN'], ['roaming', 'roaming'], ['captive', 'wants a sign-in']].filter(([flag]) => network[flag]).map(([, word]) => word)
-  const instead = [...Object.entries(simulated ?? {}).map(([fact, value]) => `the service was started with ${fact} = ${value}`), ...given.map(([fact, value]) => `this page asks as if ${fact} = ${value}`)]
+/**
+ * Draws the state of the network with its reasons, and the simulated facts.
+ *
+ * `serviceFacts` are those that the service simulates, as an object; `pageFacts` those of the page, as pairs.
+ */
+export function drawNetwork(node, network, serviceFacts, pageFacts) {
+  const devices = [network.device, ...network.via.filter((device) => device !== network.device)].filter(Boolean).join(' over ')
+  const details = [
+    ['reason', network.reason], ['interface', devices], ['route', network.route],
+    ['metered', `${network.metered}: ${network.meteredReason}`],
+  ].filter(([, value]) => value)
+  const notes = [costs[network.metered], ...Object.keys(flags).filter((flag) => network[flag]).map((flag) => flags[flag])]
+  const simulated = [
+    ...Object.entries(serviceFacts ?? {}).map(([fact, value]) => `The service simulates ${fact} = ${value}`),
+    ...pageFacts.map(([fact, value]) => `This page simulates ${fact} = ${value}`),
+  ]
   node.replaceChildren(
-    element('p', { class: `kind ${network.kind}` }, element('span', { class: 'dot', 'aria-hidden': 'true' }), element('strong', {}, words[network.kind] ?? network.kind), network.kind === 'offline' ? null : element('span', { class: 'faint' }, [costs[network.metered], ...flags].join(', '))),
-    element('dl', {}, ...told.filter(([, value]) => value).flatMap(([term, value]) => [element('dt', {}, term), element('dd', {}, value)])),
-    ...instead.map((text) => element('p', { class: 'instead' }, text)),
+    element('p', { class: `network ${network.kind}` },
+      element('span', { class: 'dot', 'aria-hidden': 'true' }),
+      element('strong', {}, networkNames[network.kind] ?? network.kind),
+      network.kind === 'offline' ? null : element('span', { class: 'secondary' }, notes.join(', '))),
+    element('dl', {}, ...details.flatMap(([term, value]) => [element('dt', {}, term), element('dd', {}, value)])),
+    ...simulated.map((text) => element('p', { class: 'simulated' }, text)),
   )
 }
 
-/** The transfers of all programs. */
-export function drawTransfers(node, { transfers, count: total }) {
+/** Draws the running downloads of all programs. */
+export function drawDownloads(node, { transfers, count }) {
   const rows = transfers.map((transfer) => {
-    const title = name(transfer.url)
+    const title = fileName(transfer.url)
     const bar = element('progress', { max: 1, 'aria-label': title })
     if (transfer.total) bar.value = transfer.received / transfer.total
-    const words = transfer.received ? `${size(transfer.received)}${transfer.total ? ` of ${size(transfer.total)}` : ''}` : 'waiting'
-    return element('li', {}, element('span', { class: 'title', title: transfer.url }, title), element('span', { class: 'faint' }, [transfer.image, words].filter(Boolean).join(', ')), bar)
+    const total = transfer.total ? ` of ${formatSize(transfer.total)}` : ''
+    const state = transfer.received ? formatSize(transfer.received) + total : 'waiting'
+    return element('li', {},
+      element('span', { class: 'title', title: transfer.url }, title),
+      element('span', { class: 'secondary' }, [transfer.image, state].filter(Boolean).join(', ')),
+      bar)
   })
-  if (total > transfers.length) rows.push(element('li', { class: 'faint' }, `and ${total - transfers.length} more`))
-  node.replaceChildren(...(rows.length ? rows : [element('li', { class: 'faint' }, 'Nothing is being transferred.')]))
+  if (count > transfers.length) rows.push(element('li', { class: 'secondary' }, `and ${count - transfers.length} more`))
+  node.replaceChildren(...(rows.length ? rows : [element('li', { class: 'secondary' }, 'No downloads')]))
 }
 
 const kinds = ['cellular', 'other', 'wifi', 'ethernet']
 
-/** What was received, as bars by day and network. */
-export function drawUsage(node, sum, usage) {
-  const days = calendar(usage.from, usage.to)
-  const bytes = (day, kind) => usage.days.filter((entry) => entry.day === day && entry.network === kind).reduce((all, entry) => all + entry.bytes, 0)
-  const totals = kinds.map((kind) => [kind, days.reduce((all, day) => all + bytes(day, kind), 0)]).filter(([, total]) => total > 0)
-  sum.textContent = `${size(usage.total.bytes)} in ${days.length} days, ${count(usage.total.transfers, 'transfer')}`
+/** Draws the received bytes by day and network. */
+export function drawUsage(node, summary, usage) {
+  const days = daysBetween(usage.from, usage.to)
+  const bytes = (day, kind) =>
+    usage.days.filter((entry) => entry.day === day && entry.network === kind).reduce((sum, entry) => sum + entry.bytes, 0)
+  const totals = kinds
+    .map((kind) => [kind, days.reduce((sum, day) => sum + bytes(day, kind), 0)])
+    .filter(([, total]) => total > 0)
+    .map(([kind, total]) => [kind, `${networkNames[kind]} ${formatSize(total)}`])
+  summary.textContent = `${formatSize(usage.total.bytes)} in ${days.length} days, ${formatCount(usage.total.transfers, 'transfer')}`
+  const content = totals.length === 0
+    ? [element('p', { class: 'secondary' }, 'No data received yet. Data from this machine is not counted.')]
+    : [chart(days, bytes, totals.map(([, text]) => text).join(', ')), legend(totals)]
+  const { budget } = usage
+  if (budget) {
+    const text = `Cellular budget: ${formatSize(budget.left)} of ${formatSize(budget.limit)} left until ${budget.to}`
+    content.push(element('p', { class: 'secondary' }, text))
+  }
+  node.replaceChildren(...content)
+}
+
+function chart(days, bytes, description) {
   const [width, height, left, bottom] = [720, 180, 56, 24]
-  const top = ceiling(Math.max(1, ...days.map((day) => kinds.reduce((all, kind) => all + bytes(day, kind), 0))))
+  const top = roundUp(Math.max(1, ...days.map((day) => kinds.reduce((sum, kind) => sum + bytes(day, kind), 0))))
   const y = (value) => 8 + (height - bottom - 8) * (1 - value / top)
   const slot = (width - left) / days.length
-  const chart = drawing('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img', 'aria-label': `Received by day: ${totals.map(([kind, total]) => `${words[kind]} ${size(total)}`).join(', ') || 'nothing'}` })
-  for (const part of [0, 0.5, 1]) {
-    chart.append(drawing('line', { x1: left, x2: width, y1: y(top * part), y2: y(top * part) }), drawing('text', { x: left - 8, y: y(top * part) + 4, 'text-anchor': 'end' }, part ? size(top * part) : '0'))
+  const label = `Data received by day: ${description}`
+  const chart = svgElement('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img', 'aria-label': label })
+  for (const fraction of [0, 0.5, 1]) {
+    const height = y(top * fraction)
+    chart.append(
+      svgElement('line', { x1: left, x2: width, y1: height, y2: height }),
+      svgElement('text', { x: left - 8, y: height + 4, 'text-anchor': 'end' }, fraction ? formatSize(top * fraction) : '0'))
   }
   days.forEach((day, index) => {
     const x = left + slot * index
-    let base = 0
+    let sum = 0
     for (const kind of kinds) {
       const value = bytes(day, kind)
       if (!value) continue
-      const [high, low] = [y(base + value), y(base)]
-      chart.append(drawing('rect', { class: kind, x: x + slot * 0.16, width: slot * 0.68, y: Math.min(high, low - 1), height: Math.max(low - high, 1), rx: 1.5 }, drawing('title', {}, `${day}, ${words[kind]}: ${size(value)}`)))
-      base += value
+      const [high, low] = [y(sum + value), y(sum)]
+      const shape = { x: x + slot * 0.16, width: slot * 0.68, y: Math.min(high, low - 1), height: Math.max(low - high, 1), rx: 1.5 }
+      const title = `${day}, ${networkNames[kind]}: ${formatSize(value)}`
+      chart.append(svgElement('rect', { class: kind, ...shape }, svgElement('title', {}, title)))
+      sum += value
     }
-    const fromEnd = days.length - 1 - index
-    if (fromEnd % 7 === 0) chart.append(drawing('text', { x: fromEnd ? x + slot / 2 : width, y: height - 6, 'text-anchor': fromEnd ? 'middle' : 'end' }, day.slice(5)))
+    const daysLeft = days.length - 1 - index
+    if (daysLeft % 7 !== 0) return
+    const place = { x: daysLeft ? x + slot / 2 : width, y: height - 6, 'text-anchor': daysLeft ? 'middle' : 'end' }
+    chart.append(svgElement('text', place, day.slice(5)))
   })
-  const legend = totals.map(([kind, total]) => element('li', {}, element('span', { class: `dot ${kind}`, 'aria-hidden': 'true' }), `${words[kind]} ${size(total)}`))
-  const budget = usage.budget && element('p', { class: 'faint' }, `cellular budget: ${size(usage.budget.left)} of ${size(usage.budget.limit)} left until ${usage.budget.to}`)
-  node.replaceChildren(...(totals.length ? [chart] : []), totals.length ? element('ul', { class: 'legend' }, ...legend) : element('p', { class: 'faint' }, 'Nothing was received yet; what comes from this machine itself is not counted.'), ...(budget ? [budget] : []))
+  return chart
 }
 
-function calendar(from, to) {
+function legend(totals) {
+  return element('ul', { class: 'legend' }, ...totals.map(([kind, text]) =>
+    element('li', {}, element('span', { class: `dot ${kind}`, 'aria-hidden': 'true' }), text)))
+}
+
+function daysBetween(from, to) {
   const days = []
   for (let time = Date.parse(from); time <= Date.parse(to); time += 86400e3) days.push(new Date(time).toISOString().slice(0, 10))
   return days
 }
 
-/** The next of 1, 2, 5, 10, 20, … */
-function ceiling(value) {
+/** Rounds up to one of 1, 2, 5, 10, 20, … */
+function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 2, 5, 10].find((factor) => factor * power >= value) * power
 }
 
-/** How much is kept of how much, and the images used last. */
-export class Shelf {
+/** The size and the limits of the cache, and the recently used images. */
+export class CacheCard {
   #parts
-  #known = new Map()
+  #tiles = new Map()
 
   constructor(parts) {
     this.#parts = parts
   }
 
   draw(cache) {
-    const { sum, bars, list } = this.#parts
-    sum.textContent = `${count(cache.count, 'image')}, ${size(cache.bytes)}`
-    bars.replaceChildren(...['originals', 'thumbnails', 'pinned'].filter((part) => cache[part]?.limit).map((part) => {
-      const { count: number, bytes, limit } = cache[part]
-      return element('div', { class: 'part' }, element('span', {}, part), element('meter', { min: 0, max: limit, value: bytes, 'aria-label': `${part}: ${size(bytes)} of ${size(limit)}` }), element('span', { class: 'faint' }, `${number}, ${size(bytes)} of ${size(limit)}`))
-    }))
-    const old = this.#known
-    this.#known = new Map(cache.images.map((image) => [image.url, old.get(image.url) ?? this.#tile(image)]))
-    for (const [url, tile] of old) if (!this.#known.has(url)) tile.release()
-    list.replaceChildren(...[...this.#known.values()].map((tile) => tile.node))
+    const { summary, limits, list } = this.#parts
+    summary.textContent = `${formatCount(cache.count, 'image')}, ${formatSize(cache.bytes)}`
+    const limited = ['originals', 'thumbnails', 'pinned'].filter((name) => cache[name]?.limit)
+    limits.replaceChildren(...limited.map((name) => limitRow(name, cache[name])))
+    const old = this.#tiles
+    this.#tiles = new Map(cache.images.map((image) => [image.url, old.get(image.url) ?? makeTile(image)]))
+    for (const [url, tile] of old) if (!this.#tiles.has(url)) tile.release()
+    list.replaceChildren(...[...this.#tiles.values()].map((tile) => tile.node))
     list.hidden = cache.images.length === 0
   }
+}
 
-  #tile(image) {
-    const picture = element('img', { alt: '', decoding: 'async' })
-    const node = element('li', { title: `${image.url}\n${image.mediaType}, used ${ago(image.usedAt)}` }, picture, element('span', { class: 'title' }, name(image.url)), element('span', { class: 'faint' }, `${image.role}, ${size(image.bytes)}`))
-    const item = { variants: [{ role: image.role, url: image.url }] }
-    // What is gone by now simply stays without its picture.
-    cachedImage(item).then(({ blob }) => { picture.src = URL.createObjectURL(blob) }, () => {})
-    return { node, release: () => URL.revokeObjectURL(picture.src) }
-  }
+function limitRow(name, { count, bytes, limit }) {
+  const text = `${formatSize(bytes)} of ${formatSize(limit)}`
+  return element('div', { class: 'limit' },
+    element('span', {}, name),
+    element('meter', { min: 0, max: limit, value: bytes, 'aria-label': `${name}: ${text}` }),
+    element('span', { class: 'secondary' }, `${count}, ${text}`))
+}
+
+function makeTile(image) {
+  const picture = element('img', { alt: '', decoding: 'async' })
+  const node = element('li', { title: `${image.url}\n${image.mediaType}, used ${formatAge(image.usedAt)}` },
+    picture,
+    element('span', { class: 'title' }, fileName(image.url)),
+    element('span', { class: 'secondary' }, `${image.role}, ${formatSize(image.bytes)}`))
+  const item = { variants: [{ role: image.role, url: image.url }] }
+  // An image that was evicted meanwhile stays empty.
+  loadCachedImage(item).then(({ blob }) => { picture.src = URL.createObjectURL(blob) }, () => {})
+  return { node, release: () => URL.revokeObjectURL(picture.src) }
 }

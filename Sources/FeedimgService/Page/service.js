@@ -1,95 +1,100 @@
-// The service, as the page asks it: with the token of this tab, which no other site and no other port can see.
+// Requests to the service, with its token. The token stays in this tab.
 
-const tokenName = 'feedimg-token'
+const tokenKey = 'feedimg-token'
 
-/** A refusal, in the words of the problem document. */
-export class Refusal extends Error {
+/** An error response, with the members of its problem document (RFC 9457). */
+export class ServiceError extends Error {
   constructor(status, problem) {
     super(problem.detail ?? `status ${status}`)
     this.status = status
-    this.kind = problem.type ?? ''
-    this.resolution = problem.resolution
+    this.type = problem.type ?? ''
   }
 }
 
-/** Takes the token out of the address, so that it is neither seen nor kept in a bookmark. */
-export function takeToken() {
+/** Moves the token from the URL to the storage of the tab, so that no bookmark contains it. */
+export function takeTokenFromURL() {
   const found = /^#token=([\x21-\x7e]+)$/.exec(location.hash)
   if (!found) return
-  keepToken(found[1])
+  storeToken(found[1])
   history.replaceState(null, '', location.pathname)
 }
 
-/** Keeps the token for as long as the tab is open. */
-export function keepToken(token) {
-  sessionStorage.setItem(tokenName, token)
+/** Stores the token until the tab is closed. */
+export function storeToken(token) {
+  sessionStorage.setItem(tokenKey, token)
 }
 
-/** Asks; what is refused is thrown as a `Refusal`. */
-export async function ask(target, options = {}) {
+export function hasToken() {
+  return sessionStorage.getItem(tokenKey) !== null
+}
+
+/** Sends a request. Throws a `ServiceError` for an error response. */
+export async function send(target, options = {}) {
   const headers = new Headers(options.headers)
-  const token = sessionStorage.getItem(tokenName)
+  const token = sessionStorage.getItem(tokenKey)
   if (token) headers.set('Authorization', `Bearer ${token}`)
-  const answer = await fetch(target, { ...options, headers, cache: 'no-store', redirect: 'error' })
-  if (answer.ok) return answer
-  throw new Refusal(answer.status, await answer.json().catch(() => ({})))
+  // `Cache-Control` of the responses keeps them out of the browser's cache. The cache mode `no-store` would add
+  // `Cache-Control: no-cache` to the request, and the service would then fetch cached images again.
+  const response = await fetch(target, { ...options, headers, redirect: 'error' })
+  if (response.ok) return response
+  throw new ServiceError(response.status, await response.json().catch(() => ({})))
 }
 
-/** Asks for a JSON value. */
-export async function value(target, options) {
-  return (await ask(target, options)).json()
+/** Requests a JSON value. */
+export async function getJSON(target) {
+  return (await send(target)).json()
 }
 
-/** What is decided about items, in order; `query` gives another situation. */
+/** The decisions about items, in their order. `query` has the simulated facts. */
 export async function resolve(items, query) {
   const lines = items.map((item) => JSON.stringify(item)).join('\n')
   const headers = { 'Content-Type': 'application/x-ndjson' }
-  const answer = await ask(`/v1/resolve${query}`, { method: 'POST', headers, body: lines })
-  return (await answer.text()).trim().split('\n').map((line) => JSON.parse(line))
+  const response = await send(`/v1/resolve${query}`, { method: 'POST', headers, body: lines })
+  return (await response.text()).trim().split('\n').map((line) => JSON.parse(line))
 }
 
-/** The image of an item, with what was done to get it. */
-export async function image(item, query, signal, urgency = 3) {
+/** Loads the image that the policy chooses for an item. */
+export async function loadImage(item, query, signal, urgency = 3) {
   const start = performance.now()
   const headers = { 'Content-Type': 'application/json', Priority: `u=${urgency}` }
-  const answer = await ask(`/v1/image${query}`, { method: 'POST', headers, signal, body: JSON.stringify(item) })
-  const blob = await answer.blob()
-  const status = answer.headers.get('Cache-Status') ?? ''
+  const response = await send(`/v1/image${query}`, { method: 'POST', headers, signal, body: JSON.stringify(item) })
+  const blob = await response.blob()
+  const status = response.headers.get('Cache-Status') ?? ''
   return {
     blob,
-    role: answer.headers.get('Feedimg-Image') ?? 'original',
+    role: response.headers.get('Feedimg-Image') ?? 'original',
     source: status.includes('hit') ? 'cache' : 'network',
     milliseconds: performance.now() - start,
   }
 }
 
-/** An image that is cached, whatever the network. */
-export function cachedImage(item, signal) {
-  return image(item, '?network=offline&policy=default', signal, 5)
+/** Loads an image from the cache alone. */
+export function loadCachedImage(item, signal) {
+  return loadImage(item, '?network=offline&policy=default', signal, 5)
 }
 
 /**
- * Tells of events for as long as the page is open, and goes on where it was after a break.
+ * Receives events until the page is closed. After an interruption it resumes with the next event.
  *
- * Not by `EventSource`, which cannot bring a token.
+ * `EventSource` cannot send the token.
  */
-export async function follow(tell, tellState) {
-  let [last, pause] = ['', 1000]
+export async function receiveEvents(onEvent, onConnectionChange) {
+  let [last, delay] = ['', 1000]
   for (;;) {
     try {
-      const answer = await ask('/v1/events', { headers: last ? { 'Last-Event-ID': last } : {} })
-      tellState(true)
-      pause = 1000
-      for await (const event of events(answer.body)) {
+      const response = await send('/v1/events', { headers: last ? { 'Last-Event-ID': last } : {} })
+      onConnectionChange(true)
+      delay = 1000
+      for await (const event of events(response.body)) {
         last = event.id || last
-        if (event.event) tell(event.event, JSON.parse(event.data))
+        if (event.event) onEvent(event.event, JSON.parse(event.data))
       }
     } catch (error) {
-      if (error instanceof Refusal && error.status === 401) return location.reload()
+      if (error instanceof ServiceError && error.status === 401) return location.reload()
     }
-    tellState(false)
-    await new Promise((done) => setTimeout(done, pause))
-    pause = Math.min(pause * 2, 15000)
+    onConnectionChange(false)
+    await new Promise((done) => setTimeout(done, delay))
+    delay = Math.min(delay * 2, 15000)
   }
 }
 
@@ -102,11 +107,11 @@ async function* events(body) {
     if (done) return
     const blocks = (rest + value).split('\n\n')
     rest = blocks.pop()
-    for (const block of blocks) yield event(block)
+    for (const block of blocks) yield parseEvent(block)
   }
 }
 
-function event(block) {
+function parseEvent(block) {
   const fields = { id: '', event: '', data: '' }
   for (const line of block.split('\n')) {
     const colon = line.indexOf(':')

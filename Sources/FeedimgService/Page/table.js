@@ -1,59 +1,63 @@
-// The table that decides, with the rows lit that did.
+// The decision table. It highlights the rows that decided.
 
-import { element } from './words.js'
+import { element } from './formatting.js'
 
 export class DecisionTable {
   #table
   #rows = []
-  #marks = []
+  #counts = []
   #rules = []
 
   constructor(table) {
     this.#table = table
   }
 
-  /** Whether any rule says when a picture is to be had better. */
-  get namesUpgradeEvents() {
+  /** Whether a rule names an event after which a better image is loaded. */
+  get hasUpgradeEvents() {
     return this.#rules.some((rule) => rule.upgrade !== 'never')
   }
 
-  /** Draws the rules of a policy in its machine form. */
+  /** Draws the rules of a policy. */
   draw(policy) {
     this.#rules = policy.rules
     const columns = [...new Set(policy.rules.flatMap((rule) => Object.keys(rule.when)))]
-    const said = (rule, name) => rule[name] ?? standard[name]
-    const outcomes = ['upgrade', 'priority'].filter((name) => policy.rules.some((rule) => said(rule, name) !== standard[name]))
-    const heads = [...columns, '→ image', ...outcomes, 'pictures']
-    this.#marks = policy.rules.map(() => element('td', { class: 'mark' }))
+    const outcome = (rule, name) => rule[name] ?? defaults[name]
+    const outcomes = ['upgrade', 'priority'].filter((name) => policy.rules.some((rule) => outcome(rule, name) !== defaults[name]))
+    const heads = ['rule', ...columns, '→ image', ...outcomes, 'decisions']
+    this.#counts = policy.rules.map(() => element('td', { class: 'count' }))
     this.#rows = policy.rules.map((rule, index) => element('tr', {},
       element('th', { scope: 'row' }, String(index + 1)),
-      ...columns.map((column) => element('td', {}, cell(rule.when[column]))),
+      ...columns.map((column) => element('td', {}, formatCondition(rule.when[column]))),
       element('td', { class: 'outcome' }, rule.image),
-      ...outcomes.map((name) => element('td', {}, said(rule, name))),
-      this.#marks[index],
+      ...outcomes.map((name) => element('td', {}, outcome(rule, name))),
+      this.#counts[index],
     ))
     this.#table.replaceChildren(
-      element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, 'rule'), ...heads.map((head) => element('th', { scope: 'col' }, head)))),
+      element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', { scope: 'col' }, head)))),
       element('tbody', {}, ...this.#rows),
     )
   }
 
-  /** Lights the rows that decided; `counts` says whether about pictures that are there. */
-  light(rules, counts) {
+  /**
+   * Highlights the rows that decided, and shows for how many images.
+   *
+   * Without images in the feed, `rules` has the rule for an image that is not cached.
+   */
+  highlight(rules, hasImages) {
     this.#rows.forEach((row, index) => {
-      const number = rules.filter((rule) => rule === index + 1).length
-      row.classList.toggle('lit', number > 0)
-      this.#marks[index].textContent = number === 0 ? '' : counts ? String(number) : 'a new one'
+      const count = rules.filter((rule) => rule === index + 1).length
+      row.classList.toggle('decided', count > 0)
+      this.#counts[index].textContent = count === 0 ? '' : hasImages ? String(count) : 'new images'
     })
   }
 }
 
-const standard = { upgrade: 'never', priority: 'now' }
+const defaults = { upgrade: 'never', priority: 'now' }
 
-/** A condition in the words of the table. */
-function cell(condition) {
+/** Formats a condition as in the Markdown table. */
+function formatCondition(condition) {
   if (condition === undefined) return '–'
   if (Array.isArray(condition)) return condition.join(', ')
-  if (typeof condition === 'object') return `not ${cell(condition.not)}`
+  if (typeof condition === 'object') return `not ${formatCondition(condition.not)}`
   return condition
 }

@@ -18,9 +18,9 @@ struct PageRoute: Sendable {
     Asset(path: "/page/page.css", mediaType: "text/css; charset=utf-8", bytes: PackageResources.page_css),
     Asset(path: "/page/icon.svg", mediaType: "image/svg+xml", bytes: PackageResources.icon_svg),
     script("main", PackageResources.main_js), script("service", PackageResources.service_js),
-    script("situation", PackageResources.situation_js), script("feed", PackageResources.feed_js),
+    script("simulation", PackageResources.simulation_js), script("feed", PackageResources.feed_js),
     script("cell", PackageResources.cell_js), script("table", PackageResources.table_js),
-    script("overview", PackageResources.overview_js), script("words", PackageResources.words_js),
+    script("overview", PackageResources.overview_js), script("formatting", PackageResources.formatting_js),
   ]
 
   /// Whether a request needs no token.

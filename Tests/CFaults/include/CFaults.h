@@ -2,37 +2,36 @@
 #define FEEDIMG_CFAULTS_H
 
 /*
- * Makes system calls on files fail, in the program that this is linked into and in the libraries that it uses.
+ * Makes system calls on files fail, in the program and in its libraries.
  *
- * Only calls on files below one folder are counted, in the thread that has begun.
+ * Counts only calls of the thread that called a function `_begin`, on files below one folder.
  */
 
 enum feedimg_fault {
-    /* The call with the number fails with the error. */
+    /* The call with the given number fails with the error. */
     FEEDIMG_FAULT_ONCE,
-    /* So do all calls of its kind after it. */
+    /* That call and all later calls of the same function fail. */
     FEEDIMG_FAULT_FROM,
-    /* A write with the number writes only half. */
+    /* If that call is a write, it writes only half. */
     FEEDIMG_FAULT_SHORT,
 };
 
-/* Calls are counted from 1; 0 makes none fail. The folder is a prefix of paths; it is copied. */
+/* Begins to count calls from 1. With the number 0 none fails. The folder is a prefix of paths, and is copied. */
 void feedimg_faults_begin(const char *folder, long number, int error, enum feedimg_fault fault);
 
-/* Lets all calls through again; how many there have been. */
+/* Ends the failures, and returns the number of counted calls. */
 long feedimg_faults_end(void);
 
-/* The name of the call that failed first, or an empty string. */
+/* The name of the first failed function, or an empty string. */
 const char *feedimg_faults_call(void);
 
 /*
- * Counts the same calls; stops the process before the one with the first number, and kills it right after that with the
- * second. 0 does neither. To stop, only calls with the name count, unless that is empty. Until the end, nothing is
- * waited for.
+ * Counts the same calls, but stops the process before call number `stop`, and kills it directly after call number
+ * `kill`. 0 does neither. If `call` is not empty, `stop` counts only calls of that function. Pauses return at once.
  */
 void feedimg_interruptions_begin(const char *folder, long stop, const char *call, long kill);
 
-/* fork(2), which Swift does not offer; for a process with one thread. */
+/* fork(2), which Swift does not offer. The process must have one thread. */
 int feedimg_fork(void);
 
 #endif

@@ -1,4 +1,4 @@
-// Network settings of the calling thread alone, for tests.
+// Changes the network settings of the calling thread, for tests.
 #ifndef FEEDIMG_CTESTKERNEL_H
 #define FEEDIMG_CTESTKERNEL_H
 

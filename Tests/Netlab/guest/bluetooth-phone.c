@@ -1,9 +1,8 @@
-// A phone that shares its network by Bluetooth. Joins two controllers that btvirt simulates, hci0 of the
+// Simulates a phone that shares its network by Bluetooth. Connects two controllers of btvirt, hci0 of the
 // computer and hci1 of the phone, by a personal area network (BNEP). The interfaces are bnep0 on the computer
 // and bnep1 on the phone.
 //
-// The negotiation of bluetoothd is omitted, because the kernel ignores it. The program runs until it is
-// ended.
+// It omits the negotiation of bluetoothd, because the kernel does not need it. It runs until it is killed.
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>

@@ -1,21 +1,21 @@
 # Functions for scenarios. The VM's first network namespace is the computer on
 # which the program under test runs. Everything outside of it (access point,
-# gateways, "the internet") is in the namespace "world", and hardware that a
-# scenario does not have waits in the namespace "shelf".
+# gateways, "the internet") is in the namespace "world". Hardware that a scenario
+# does not use is in the namespace "unused".
 
 # Expectations that users may choose (Tests/Netlab/run --set NAME=VALUE).
 : "${TETHER:={\"kind\":\"cellular\",\"metered\":\"yes\",\"tether\":true\}}"     # a phone tethered by USB
-: "${UNKNOWN:={\"kind\":[\"unknown\",\"other\",\"ethernet\",\"offline\"]\}}"   # no way to tell
+: "${UNKNOWN:={\"kind\":[\"unknown\",\"other\",\"ethernet\",\"offline\"]\}}"   # an unknown device
 
 # --- talking to the host -----------------------------------------------------
 
 emit() { local IFS=$'\t'; printf '@%s\n' "$*" >&3; }
 
-# emit_log FILE: its last lines; the host shows them if the scenario fails
+# emit_log FILE: send its last lines; the host prints them if the scenario fails
 emit_log() { local line; tail -n 15 "$1" 2>/dev/null | while IFS= read -r line; do emit log "$line"; done; }
 
-# check EXPECTED [LABEL]: run the command under test and have the host compare
-# what it prints with the JSON object EXPECTED (a list as value: any of them).
+# check EXPECTED [LABEL]: run the command under test. The host compares its
+# output with the JSON object EXPECTED (a list as value: any of its elements).
 check() {
     local out status=0 line begin=${EPOCHREALTIME/./}
     out=$(timeout "$CMD_TIMEOUT" bash -c "$CMD" 3>&- 2>/run/cmd.err) || status=$?
@@ -26,8 +26,8 @@ check() {
     [ -z "$DUMPS" ] || dump "/run/dumps/$SCENARIO${2:+/${2//[!a-zA-Z0-9]/-}}"
 }
 
-# watch EXPECTED: start the streaming command under test; its first line, if it
-# prints one before something changes, has to be EXPECTED.
+# watch EXPECTED: start the streaming command under test. If it prints a line
+# before the first change, that line must be EXPECTED.
 watch() {
     [ -n "$WATCH_CMD" ] || return 0
     bash -c "$WATCH_CMD" 3>&- 2>/run/watch.err |
@@ -37,8 +37,8 @@ watch() {
     await_host
 }
 
-# step LABEL EXPECTED COMMAND...: run COMMAND; then the stream has to arrive at
-# EXPECTED (the host measures how long that takes) and so has a fresh command.
+# step LABEL EXPECTED COMMAND...: run COMMAND. Then the stream must reach EXPECTED
+# (the host measures the time), and a new run of the command must print it.
 step() {
     local label=$1 expected=$2; shift 2
     if [ -n "$WATCH_CMD" ]; then emit trigger "${EPOCHREALTIME/./}" "$label" "$expected"; fi
@@ -54,16 +54,16 @@ await_host() { local reply; read -r -t 60 -u 3 reply; }
 world() { ip netns exec world "$@"; }
 world_ip() { ip -n world "$@"; }
 
-pause() { read -r -t "$1" -u 4 || true; }   # a sleep without a process
+pause() { read -r -t "$1" -u 4 || true; }   # sleeps without another process
 # wait_for SECONDS COMMAND...: until COMMAND succeeds.
 wait_for() {
     local deadline=$(( ${EPOCHREALTIME/./} + $1 * 1000000 )); shift
     until "$@" >/dev/null 2>&1; do
-        if (( ${EPOCHREALTIME/./} > deadline )); then echo "waited in vain for: $*"; return 1; fi
+        if (( ${EPOCHREALTIME/./} > deadline )); then echo "timed out waiting for: $*"; return 1; fi
         pause 0.02
     done
 }
-# The state of the carrier (operstate) may follow some time later.
+# The operational state (operstate) may follow the carrier after some time.
 link_state() {  # sets CARRIER and OPERSTATE
     CARRIER='' OPERSTATE=''
     { read -r CARRIER < "/sys/class/net/$1/carrier"; read -r OPERSTATE < "/sys/class/net/$1/operstate"; } 2>/dev/null || true
@@ -73,16 +73,16 @@ no_carrier() { link_state "$1"; case $CARRIER$OPERSTATE in 1*|*up|*unknown) retu
 steady_carrier() { carrier "$1" && pause 0.2 && carrier "$1"; }
 has_netdev() { [ -e "/sys/class/net/$1" ]; }
 
-# The world replies under these addresses, which proves that packets really pass.
+# The world replies to pings of these addresses.
 INTERNET4=1.1.1.1 INTERNET6=2606:4700:4700::1111
 reachable() { wait_for 5 ping -c 1 -W 1 "${1:-$INTERNET4}"; }
 
 # --- Wi-Fi: two simulated radios (mac80211_hwsim) ----------------------------
 
 # wifi_radio: plug in the Wi-Fi adapter: wlan0, down
-wifi_radio() { ip netns exec shelf iw phy "$(cat /run/station-phy)" set netns 1; wait_for 5 has_netdev wlan0; }
+wifi_radio() { ip netns exec unused iw phy "$(cat /run/station-phy)" set netns 1; wait_for 5 has_netdev wlan0; }
 
-# wifi_associate: join the access point (WPA2), without any address yet
+# wifi_associate: join the access point (WPA2), without an address
 wifi_associate() {
     has_netdev wlan0 || wifi_radio
     wpa_supplicant -B -i wlan0 -D nl80211 -c /lab/wpa_supplicant.conf
@@ -106,13 +106,13 @@ wifi_rejoin() {
     wifi_route "${1:-600}"
 }
 
-# ap_says HEX: add elements to the access point's beacons (elements of IEEE 802.11)
-ap_says() { ap_control set vendor_elements "$1"; ap_control update_beacon; }
+# ap_elements HEX: add elements (IEEE 802.11) to the beacons of the access point
+ap_elements() { ap_control set vendor_elements "$1"; ap_control update_beacon; }
 ap_control() { world hostapd_cli -p /run/hostapd -i ap0 "$@"; }
 
 # --- Ethernet ----------------------------------------------------------------
 
-# eth_link [NAME [N]]: a cable to the world: veth NAME, its other end is peerN
+# eth_link [NAME [N]]: a cable to the world: veth NAME, whose other end is peerN
 eth_link() {
     local dev=${1:-eth0} n=${2:-0}
     ip link add "$dev" type veth peer name "peer$n" netns world
@@ -129,11 +129,11 @@ eth_route() {
 eth_up() { eth_link "${1:-eth0}" "${2:-0}"; eth_route "${1:-eth0}" "${2:-0}" "${3:-100}"; }
 
 # pci_nic: plug in the PCI network card (e1000e); its cable ends in the world
-pci_nic() { ip -n shelf link set enp0s5 netns 1; ip link set enp0s5 up; wait_for 5 carrier enp0s5; }
+pci_nic() { ip -n unused link set enp0s5 netns 1; ip link set enp0s5 up; wait_for 5 carrier enp0s5; }
 
 # --- cellular ----------------------------------------------------------------
 
-# wwan_up [METRIC]: modem of the WWAN subsystem (wwan_hwsim; swallows packets)
+# wwan_up [METRIC]: modem of the WWAN subsystem (wwan_hwsim; drops all packets)
 wwan_up() {
     modprobe wwan_hwsim devices=1
     wait_for 5 has_netdev wwan0
@@ -142,7 +142,7 @@ wwan_up() {
     ip route add default dev wwan0 metric "${1:-700}"
 }
 
-# dial DEVICE-OPTIONS...: pppd in the manner of a mobile-phone dialer
+# dial DEVICE-OPTIONS...: start pppd as a dialler of mobile phones does
 dial() {
     pppd "$@" noauth local nodefaultroute novj noccp ipcp-accept-local ipcp-accept-remote \
         lcp-echo-interval 0 connect-delay 100 connect "chat -t 5 '' AT OK 'ATD*99#' CONNECT" 3>&-
@@ -158,10 +158,10 @@ GADGET=/sys/kernel/config/usb_gadget/lab
 # usb_plug FUNCTION VENDOR PRODUCT NAME [ATTRIBUTE=VALUE...]: plug in a device
 # with one gadget function (rndis, ecm, ncm, acm); attributes as in configfs.
 # USB_ALSO is a second function, if any.
-# usb_accept makes the computer use it.
+# The computer uses the device after usb_accept.
 usb_plug() {
     local function=$1 vendor=$2 product=$3 name=$4 setting; shift 4
-    # There is no udev here: load the computer's drivers as well.
+    # Without udev, the drivers of the computer must be loaded too.
     [ -d /sys/module/qmi_wwan ] ||
         modprobe -a dummy_hcd libcomposite rndis_host cdc_ether cdc_ncm cdc_mbim cdc_acm qmi_wwan
     modprobe "usb_f_$function"
@@ -183,13 +183,13 @@ usb_plug() {
 usb_accept() { wait_for 5 [ -e "$USB_HUB/1-1/authorized" ]; echo 1 > "$USB_HUB/1-1/authorized"; }
 
 # usb_net FUNCTION VENDOR PRODUCT NAME [ATTRIBUTE=VALUE...]: the same for a network
-# function: its inner end goes to the world, and the computer's end is set up.
+# function. Moves its inner end to the world, and sets up the computer's end.
 # Sets DEV.
 usb_net() {
     usb_plug "$@"
     ip link set "$(cat "$GADGET/functions/$1.0/ifname")" netns world name phone0
     world_ip addr add 10.3.0.1/24 dev phone0
-    world_ip link set phone0 up     # first, or the computer may receive "no carrier" last
+    world_ip link set phone0 up     # before usb_accept, or the last report may be "no carrier"
     usb_accept
     wait_for 10 usb_netdev
     DEV=$(usb_netdev)
@@ -198,8 +198,8 @@ usb_net() {
     wait_for 1 carrier "$DEV" || { world_ip link set phone0 down; world_ip link set phone0 up; }
     wait_for 5 steady_carrier "$DEV"
 }
-# usb_device VENDOR PRODUCT CONFIGURATION REQUEST=ANSWER...: plug in a device
-# that usb-device.c simulates, for a driver, without data. Sets DEV.
+# usb_device VENDOR PRODUCT CONFIGURATION REQUEST=RESPONSE...: plug in a device
+# that usb-device.c simulates. It carries no packets. Sets DEV.
 usb_device() {
     local vendor=${1#0x} product=${2#0x} configuration=$3; shift 3
     modprobe -a dummy_hcd gadgetfs ipheth cdc_mbim
@@ -281,10 +281,10 @@ wg_quick_rules() {
     sysctl -qw net.ipv4.conf.all.src_valid_mark=1
 }
 
-# --- memory, and the service that keeps images there --------------------------
+# --- memory, and the service with images in memory --------------------------
 
 SHORT=/sys/fs/cgroup/short
-# memory_group: a control group beside that of the scenario, whose memory may be limited
+# memory_group: add a control group, beside that of the scenario, to limit its memory
 memory_group() { echo +memory > /sys/fs/cgroup/cgroup.subtree_control; mkdir $SHORT; }
 no_memory_group() {
     [ -d $SHORT ] || return 0
@@ -292,8 +292,8 @@ no_memory_group() {
     rmdir $SHORT && echo -memory > /sys/fs/cgroup/cgroup.subtree_control
 }
 
-# serve GROUP: start the service in this control group, with enough images in memory to watch for pressure;
-# check then reports the source of an image
+# serve GROUP: start the service in a control group, with enough images in memory that it watches for pressure.
+# Afterwards check compares the source of the small image.
 serve() {
     mkdir -p /run/www /run/home
     { printf '\xff\xd8\xff'; head -c 5000000 /dev/zero; } > /run/www/large
@@ -304,28 +304,28 @@ serve() {
      exec feedimg serve --allow-private --network ethernet --socket /run/service 3>&-) &
     wait_for 10 test -S /run/service
     request large > /dev/null; request small > /dev/null
-    export -f request ask
-    CMD="printf '{\"source\":\"%s\"}' \"\$(ask)\""
+    export -f request image_source
+    CMD="printf '{\"source\":\"%s\"}' \"\$(image_source)\""
 }
 request() {     # request IMAGE: the service's response
     local item="{'originalImage':'http://127.0.0.1/$1','thumbnailImage':'http://127.0.0.1/none'}"
     printf 'GET /v1/image?item=%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "${item//\'/%22}" |
         socat -b 65536 -t 30 STDIO,ignoreeof UNIX-CONNECT:/run/service
 }
-# ask: the source of the small image by Cache-Status; nothing if the image is incomplete
-ask() {
-    request small > /run/answer
-    tail -c 50000 /run/answer | cmp - /run/www/small &&
-        head -c 2000 /run/answer | sed -n 's/^Cache-Status:.*detail=\([a-z]*\).*/\1/p'
+# image_source: the source of the small image by Cache-Status; nothing if the image is incomplete
+image_source() {
+    request small > /run/response
+    tail -c 50000 /run/response | cmp - /run/www/small &&
+        head -c 2000 /run/response | sed -n 's/^Cache-Status:.*detail=\([a-z]*\).*/\1/p'
 }
-comes_from() { [ "$(ask)" = "$1" ]; }
+is_from() { [ "$(image_source)" = "$1" ]; }
 
-# --- the world, and tidying up -----------------------------------------------
+# --- the world, and cleaning up -----------------------------------------------
 
 world_up() {
-    # No gre0, sit0, ... appear just because a tunnel module is loaded.
+    # Loading a tunnel module creates no gre0, sit0, ... in other namespaces.
     sysctl -qw net.core.fb_tunnels_only_for_init_net=2
-    ip netns add world; ip netns add shelf
+    ip netns add world; ip netns add unused
     ip link set lo up; world_ip link set lo up
     world_ip addr add $INTERNET4/32 dev lo
     world_ip addr add 198.51.100.10/32 dev lo       # VPN server
@@ -336,7 +336,7 @@ world_up() {
     local dev
     for dev in /sys/class/net/*/address; do
         case $(cat "$dev") in
-            52:54:00:00:00:01) ip link set "$(basename "${dev%/address}")" netns shelf name enp0s5;;
+            52:54:00:00:00:01) ip link set "$(basename "${dev%/address}")" netns unused name enp0s5;;
             52:54:00:00:00:02) ip link set "$(basename "${dev%/address}")" netns world name cable
                                world_ip addr add 10.5.0.1/24 dev cable; world_ip link set cable up;;
         esac
@@ -347,8 +347,8 @@ world_up() {
     iw phy "$(cat /sys/class/net/wlan0/phy80211/name)" set netns name world
     cat /sys/class/net/wlan1/phy80211/name > /run/station-phy
     ip link set wlan1 name wlan0
-    iw phy "$(cat /run/station-phy)" set netns name shelf
-    has_netdev hwsim0 && ip link set hwsim0 netns shelf
+    iw phy "$(cat /run/station-phy)" set netns name unused
+    has_netdev hwsim0 && ip link set hwsim0 netns unused
     world_ip link set wlan0 name ap0
     world_ip link add lan type bridge
     world_ip link set lan up
@@ -359,7 +359,7 @@ world_up() {
     wait_for 10 world test -e /run/hostapd/ap0
 }
 
-# the state that must be equal before and after a scenario
+# print the state that a scenario must restore
 network_state() {
     printf 'rule show\nroute show table all\nlink show\n' | ip -4 -oneline -batch - | sed 's/ qlen.*//; s/ state.*//'
     printf 'rule show\nroute show table all\n' | ip -6 -batch -
@@ -369,7 +369,7 @@ network_state() {
 # end the programs of a scenario, and remove its devices
 reset() {
     local dev path
-    ! has_netdev wlan0 || iw dev wlan0 disconnect 2>/dev/null   # tells the access point
+    ! has_netdev wlan0 || iw dev wlan0 disconnect 2>/dev/null   # so that the access point notices
     echo 1 > /sys/fs/cgroup/scenario/cgroup.kill
     wait_for 5 grep -q 'populated 0' /sys/fs/cgroup/scenario/cgroup.events
     wait_for 5 no_memory_group
@@ -377,25 +377,25 @@ reset() {
     for path in /run/*; do
         [[ " ${FILES[*]} " == *" $path "* ]] || rm -rf "$path"
     done
-    # Suspending ends the access point too, without notice to hostapd.
+    # Suspending also stops the access point, and hostapd does not notice.
     world iw dev ap0 info | grep -q channel || { ap_control disable; ap_control enable; }
-    ap_says '' >/dev/null
+    ap_elements '' >/dev/null
     wait_for 10 no_bluetooth
     [ ! -d /sys/module/wwan_hwsim ] || modprobe -r wwan_hwsim
     if has_netdev wlan0; then
         for path in /sys/class/net/wlan0/phy80211/rfkill*; do echo 0 > "$path/soft"; done
         ip link set wlan0 nomaster down
         iw dev wlan0 set type managed; iw dev wlan0 set 4addr off 2>/dev/null
-        iw phy "$(cat /run/station-phy)" set netns name shelf
+        iw phy "$(cat /run/station-phy)" set netns name unused
     fi
-    if has_netdev enp0s5; then ip link set enp0s5 nomaster down; ip link set enp0s5 netns shelf; fi
-    # Deleting one device may take others with it, thus has_netdev.
+    if has_netdev enp0s5; then ip link set enp0s5 nomaster down; ip link set enp0s5 netns unused; fi
+    # Deleting a device may delete others, so check with has_netdev.
     for path in /sys/class/net/*; do
         dev=${path##*/}
         case $dev in lo|bonding_masters) ;; *) ! has_netdev "$dev" || ip link del "$dev";; esac
     done
     for path in /run/netns/*; do
-        case ${path##*/} in world|shelf) ;; *) ip netns del "${path##*/}";; esac
+        case ${path##*/} in world|unused) ;; *) ip netns del "${path##*/}";; esac
     done
     echo 0 > /proc/sys/net/ipv4/conf/all/src_valid_mark
     echo 0 > /proc/sys/net/ipv4/conf/all/ignore_routes_with_linkdown

@@ -1,12 +1,11 @@
-// A program that simulates a USB device (gadgetfs), for drivers without a matching gadget function in the
-// kernel.
+// Simulates a USB device (gadgetfs), for drivers without a matching gadget function in the kernel.
 //
-//   usb-device DEVICE CONFIGURATION REQUEST=ANSWER... ENDPOINT:DATA...
+//   usb-device DEVICE CONFIGURATION REQUEST=RESPONSE... ENDPOINT:DATA...
 //
-// All arguments are hexadecimal. DEVICE and CONFIGURATION are descriptors; the latter includes all its parts,
-// and the program fills in its length. REQUEST is the first two bytes of a control request (type and
-// request), with its ANSWER. Each ENDPOINT sends its DATA once. The program runs until it is ended, which
-// unplugs the device.
+// All arguments are hexadecimal. DEVICE and CONFIGURATION are descriptors. CONFIGURATION includes the
+// descriptors of its interfaces and endpoints, and the program fills in its length. REQUEST is the first two
+// bytes of a control request (type and request). Each ENDPOINT sends its DATA once. The program runs until it
+// is killed, which unplugs the device.
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/usb/ch9.h>
@@ -41,7 +40,7 @@ static int open_matching(const char *pattern) {
   return file;
 }
 
-// The computer reads the data at any time, so a process of its own waits for that.
+// Another process sends the data, because the write blocks until the computer reads.
 static void send_once(int endpoint, uint8_t address, char **arguments) {
   uint8_t data[512];
   char name[8];
@@ -53,7 +52,7 @@ static void send_once(int endpoint, uint8_t address, char **arguments) {
   }
 }
 
-// Endpoints exist from now on.
+// The endpoints exist once the computer has chosen the configuration.
 static void open_endpoints(const uint8_t *configuration, size_t length, char **arguments) {
   for (size_t at = 0; at + 1 < length && configuration[at] > 0; at += configuration[at]) {
     if (configuration[at + 1] != USB_DT_ENDPOINT) continue;
@@ -69,7 +68,7 @@ static void open_endpoints(const uint8_t *configuration, size_t length, char **a
   }
 }
 
-static void answer(int control, const struct usb_ctrlrequest *setup, char **answers) {
+static void respond(int control, const struct usb_ctrlrequest *setup, char **responses) {
   uint8_t data[4096];
   if (!(setup->bRequestType & USB_DIR_IN)) {
     // A read without data acknowledges the request.
@@ -78,13 +77,13 @@ static void answer(int control, const struct usb_ctrlrequest *setup, char **answ
   }
   char request[8];
   snprintf(request, sizeof request, "%02x%02x=", setup->bRequestType, setup->bRequest);
-  for (; *answers; answers++) {
-    if (strncmp(*answers, request, 5) != 0) continue;
-    size_t length = bytes(*answers + 5, data);
+  for (; *responses; responses++) {
+    if (strncmp(*responses, request, 5) != 0) continue;
+    size_t length = bytes(*responses + 5, data);
     if (write(control, data, length < setup->wLength ? length : setup->wLength) < 0) perror("write");
     return;
   }
-  printf("no answer to %s\n", request);
+  printf("no response to %s\n", request);
   // A read in place of a write refuses the request.
   (void)!read(control, data, 0);
 }
@@ -96,7 +95,7 @@ int main(int count, char **arguments) {
   size_t length = bytes(arguments[2], configuration);
   configuration[2] = length & 255;
   configuration[3] = length >> 8;
-  // The same for both speeds.
+  // The same configuration at full and high speed.
   memcpy(message + 4, configuration, length);
   memcpy(message + 4 + length, configuration, length);
   size_t total = 4 + 2 * length + bytes(arguments[1], message + 4 + 2 * length);
@@ -107,7 +106,7 @@ int main(int count, char **arguments) {
     if (event.type != GADGETFS_SETUP) continue;
     if (event.u.setup.bRequestType == 0 && event.u.setup.bRequest == USB_REQ_SET_CONFIGURATION)
       open_endpoints(configuration, length, arguments + 3);
-    answer(control, &event.u.setup, arguments + 3);
+    respond(control, &event.u.setup, arguments + 3);
   }
   fail("events");
 }

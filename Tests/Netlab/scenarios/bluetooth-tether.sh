@@ -1,4 +1,4 @@
-# Phone that shares its network by Bluetooth (personal area network); then Bluetooth is switched off
+# Phone tethered by Bluetooth (personal area network); then Bluetooth is switched off
 bluetooth_phone
 watch "$TETHER"
 check "$TETHER"

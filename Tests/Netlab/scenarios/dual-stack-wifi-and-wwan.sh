@@ -1,4 +1,4 @@
-# IPv4 over Wi-Fi, IPv6 over cellular: some of the data is metered
+# IPv4 over Wi-Fi, IPv6 over cellular: a part of the data is metered
 wwan_up
 ip route del default
 wifi_up

@@ -1,14 +1,14 @@
-# The computer wakes from sleep: changes that the kernel did not report are noticed at once
+# The computer wakes from sleep: it detects at once a change that the kernel did not report
 eth_up
 dial pty /lab/modem
 ip route add default dev ppp0 metric 50
-# Another program takes over the connection, like a tunnel. The kernel sends no message for that.
+# Another program takes over the connection, as a tunnel does. The kernel does not report that.
 echo 'read -r < /run/never' > /run/sstpc
 bash /run/sstpc 3>&- &
 tunnel=$!
-# Suspends up to the point where the processor would stop, and resumes (Documentation/power/basic-pm-debugging.rst).
+# Stops just before the processor would stop, and resumes (Documentation/power/basic-pm-debugging.rst).
 echo core > /sys/power/pm_test
-echo 2 > /sys/module/suspend/parameters/pm_test_delay     # seconds; its clock counts whole ones
-sleep_a_while() { echo "$tunnel" > /run/ppp0.pid; echo mem > /sys/power/state; }
+echo 2 > /sys/module/suspend/parameters/pm_test_delay     # whole seconds
+suspend_computer() { echo "$tunnel" > /run/ppp0.pid; echo mem > /sys/power/state; }
 watch '{"kind":"cellular","metered":"yes"}'
-step 'awake again' '{"kind":"ethernet","vpn":true,"via":[["ppp0","eth0"]]}' sleep_a_while
+step 'resumed' '{"kind":"ethernet","vpn":true,"via":[["ppp0","eth0"]]}' suspend_computer

@@ -1,4 +1,4 @@
-# A rule sends this user over cellular, all others over Wi-Fi
+# A rule routes one user over cellular; all others use Wi-Fi
 wwan_up 700
 ip route add default dev wwan0 table 100
 wifi_up

@@ -1,4 +1,4 @@
-# WireGuard that follows the network below: Ethernet, then cellular
+# WireGuard over Ethernet, then over cellular
 wwan_up 700
 eth_up
 wg_up 198.51.100.10

@@ -1,7 +1,7 @@
-# WireGuard with its routes in place, but the Wi-Fi below is gone
+# WireGuard with its routes, after the Wi-Fi that carries it went down
 wifi_up
 wg_up 198.51.100.10
 wg_quick_rules
 check '{"kind":"wifi","vpn":true}' 'with Wi-Fi'
 ip link set wlan0 down
-check '{"kind":"offline"}' 'without'
+check '{"kind":"offline"}' 'without Wi-Fi'

@@ -1,4 +1,4 @@
-# The uplink belongs to a VRF, and this program does not
+# The uplink belongs to a VRF, and the program does not
 pci_nic
 ip link add blue type vrf table 10
 ip link set blue up

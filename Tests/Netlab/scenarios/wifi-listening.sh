@@ -1,4 +1,4 @@
-# Wi-Fi that only listens (monitor mode), with a default route into it
+# Wi-Fi in monitor mode, with a default route
 wifi_radio
 iw dev wlan0 set type monitor
 ip link set wlan0 up

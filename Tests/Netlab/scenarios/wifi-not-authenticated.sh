@@ -1,4 +1,4 @@
-# Wi-Fi with the wrong password: it associates repeatedly without success, and the route stays
+# Wi-Fi with the wrong password: it associates again and again, and the route stays
 wifi_radio
 sed 's/psk=05/psk=ff/' /lab/wpa_supplicant.conf > /run/wrong.conf
 wpa_supplicant -B -i wlan0 -D nl80211 -c /run/wrong.conf

@@ -1,4 +1,4 @@
 # Wi-Fi of an iPhone: Apple's element, and a random address
-ap_says dd040017f20a
+ap_elements dd040017f20a
 wifi_up
 check '{"kind":"wifi","metered":"yes"}'

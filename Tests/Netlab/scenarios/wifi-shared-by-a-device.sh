@@ -1,4 +1,4 @@
 # Wi-Fi of a device that shares its connection (Microsoft's tethering element)
-ap_says dd080050f2122b00020000
+ap_elements dd080050f2122b00020000
 wifi_up
 check '{"kind":"wifi","metered":"yes"}'

@@ -1,11 +1,11 @@
 import Glibc
 import Testing
 
-/// Many clients and misbehaving ones, by the script that also runs with larger numbers.
-@Suite(.timeLimit(.minutes(5))) struct StrainTests {
+/// Runs the stress test with few clients.
+@Suite(.timeLimit(.minutes(5))) struct ServiceStressTests {
   @Test func `misbehaving clients do not disturb others, and memory does not grow`() throws {
-    let script = "\(#filePath)".split(separator: "/").dropLast(2).map { "/\($0)" }.joined() + "/Strain/run"
-    let output = "/tmp/feedimg-strain-\(getpid())"
+    let script = "\(#filePath)".split(separator: "/").dropLast(2).map { "/\($0)" }.joined() + "/Stress/run"
+    let output = "/tmp/feedimg-stress-\(getpid())"
     defer { unlink(output) }
     let process = try ServiceRun.spawn(
       ["/usr/bin/python3", script, "--light", ServiceRun.program],
