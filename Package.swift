@@ -319,7 +319,7 @@ let package = Package(
       dependencies: [
         "Feedimg", "FeedimgPipeline", "FeedimgAdmin", "FeedimgService", "FeedimgServe", "FeedimgModel",
         "FeedimgJSON",
-        "LoopbackServer", "FeedimgDecoding", "FeedimgSystem",
+        "LoopbackServer", "FeedimgDecoding", "FeedimgSystem", "TestSystem",
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings

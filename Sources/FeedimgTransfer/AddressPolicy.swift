@@ -11,10 +11,10 @@ package struct AddressPolicy: Sendable {
   /// All hosts, including this machine and hosts of private networks.
   package static let everything = AddressPolicy(isUnlimited: true) { _ in true }
 
-  /// Only hosts on the public internet; a proxy must be public as well.
+  /// Only other hosts on the public internet; a proxy must be one of them as well.
   ///
   /// Each connection is checked by its resolved address, and so is each redirect.
-  package static let internet = AddressPolicy(isUnlimited: false) { $0.isPublic }
+  package static let internet = AddressPolicy(isUnlimited: false) { $0.isPublic && !$0.isOfThisMachine }
 
   init(isUnlimited: Bool = false, allows: @escaping @Sendable (HostAddress) -> Bool) {
     self.allows = allows

@@ -64,6 +64,50 @@ package struct HostAddress: Sendable, Hashable {
     return isMapped || isTranslated ? UInt32(truncatingIfNeeded: low) : nil
   }
 
+  /// Whether packets to the address stay on this machine, as the kernel routes them now.
+  ///
+  /// The kernel chooses the address itself as the source of such packets. No packet is sent. True if the kernel
+  /// refuses the socket.
+  var isOfThisMachine: Bool {
+    if let embedded {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = embedded.bigEndian
+      // Any port except 0.
+      address.sin_port = in_port_t(9).bigEndian
+      return Self.source(of: address, AF_INET).map { $0.embedded == embedded } ?? true
+    }
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_port = in_port_t(9).bigEndian
+    withUnsafeMutableBytes(of: &address.sin6_addr) {
+      $0.storeBytes(of: high.bigEndian, as: UInt64.self)
+      $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+    return Self.source(of: address, AF_INET6).map { $0 == self } ?? true
+  }
+
+  /// The source address of packets to an address.
+  ///
+  /// - Parameters:
+  ///   - target: A `sockaddr_in` or `sockaddr_in6`.
+  ///   - family: Its family.
+  /// - Returns: An unspecified address if there is no route; nil if the kernel refuses the socket.
+  private static func source<Address>(of target: Address, _ family: Int32) -> HostAddress? {
+    let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    // Without IPv6, no connection to an IPv6 address can open.
+    guard descriptor >= 0 else { return errno == EAFNOSUPPORT ? HostAddress(v4: 0) : nil }
+    defer { close(descriptor) }
+    var address = target
+    var length = socklen_t(MemoryLayout<Address>.size)
+    return withUnsafeMutableBytes(of: &address) { bytes in
+      guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return nil }
+      guard connect(descriptor, pointer, length) == 0 else { return HostAddress(v4: 0) }
+      guard getsockname(descriptor, pointer, &length) == 0 else { return nil }
+      return HostAddress(UnsafeRawPointer(pointer))
+    }
+  }
+
   private static func isPublic(v4 value: UInt32) -> Bool {
     !special4.contains { value >> (32 - $0.length) == $0.prefix >> (32 - $0.length) }
   }

@@ -144,6 +144,7 @@ final class Transfer {
       if let error = outcome.error(progress) { throw error }
     }
     guard let head = exchange.head else { throw CurlOutcome.headTruncated }
+    if let error = expansionError(encoded: exchange.reported) { throw error }
     return .end(.success(head))
   }
 
@@ -256,17 +257,23 @@ final class Transfer {
     exchange.received += bytes.count
     guard exchange.redirect == nil else { return exchange.received <= Self.maximumRedirectBody }
     guard exchange.received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
-    if exchange.isDecoded, exchange.received > Self.maximumUncheckedLength,
-      // libcurl counts the bytes of a chunk only after it has delivered them.
-      exchange.received / Self.maximumExpansion > wire + CurlHandle.bufferSize
-    {
-      throw LoadError(
-        .tooLarge,
-        message: "the decoded body is more than \(Self.maximumExpansion) times as long as the encoded body"
-      )
-    }
+    // libcurl counts the bytes of a chunk only after it has delivered them.
+    if let error = expansionError(encoded: wire + CurlHandle.bufferSize) { throw error }
     try receiver.receive(bytes)
     return true
+  }
+
+  /// The error for a body that content decoding has expanded too much.
+  ///
+  /// - Parameter encoded: The number of bytes received so far, or an upper bound.
+  private func expansionError(encoded: Int) -> LoadError? {
+    guard exchange.isDecoded, exchange.received > Self.maximumUncheckedLength,
+      exchange.received / Self.maximumExpansion > encoded
+    else { return nil }
+    return LoadError(
+      .tooLarge,
+      message: "the decoded body is more than \(Self.maximumExpansion) times as long as the encoded body"
+    )
   }
 
   private func report(received count: Int) {

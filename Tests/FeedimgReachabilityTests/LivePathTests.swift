@@ -81,6 +81,22 @@ struct LivePathTests {
     #expect(namespace.run { reader.currentState() }.kind == .offline)
   }
 
+  @Test func `a tunnel whose gateway has a route of its own is carried by that link`() throws {
+    let namespace = try Namespace()
+    namespace.ip("\(Self.cables)\nroute add default via 192.0.2.1 metric 600")
+    let tunnel = namespace.run { test_open_tunnel("tun0") }
+    try #require(tunnel >= 0)
+    defer { close(tunnel) }
+    namespace.ip(
+      """
+      link set tun0 up
+      route add default dev tun0 metric 50
+      route add 203.0.113.9/32 via 198.51.100.1
+      """
+    )
+    #expect(namespace.run { NetlinkReader().currentState() }.via == ["tun0", "right"])
+  }
+
   @Test func `a tunnel alone in its network is connected over an unknown link`() throws {
     let namespace = try Namespace()
     let tunnel = namespace.run { test_open_tunnel("tun0") }

@@ -56,6 +56,31 @@ extension PathResolverTests {
       because: "the best default route of a link that is not a tunnel"
     ),
     Row(
+      name: "VPN with a route to its gateway beside the former default route",
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a)),
+      via: ["wg0", "wwan0"],
+      medium: .cellular,
+      isTunnelled: true,
+      because: "the tunnel's own packets take the route to the gateway"
+    ),
+    Row(
+      name: "VPN beside routes to hosts over several links",
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a))
+        .withHostRoutes(3, to: .v4(0xc633_640b)),
+      via: ["wg0", "wlan0"],
+      medium: .wifi,
+      isTunnelled: true,
+      because: "no sign tells which of the hosts is the gateway"
+    ),
+    Row(
+      name: "VPN beside a route to a private host",
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0x0a00_0001)),
+      via: ["wg0", "wlan0"],
+      medium: .wifi,
+      isTunnelled: true,
+      because: "a gateway has a public address"
+    ),
+    Row(
       name: "mark that leads back into the tunnel",
       kernel: machine.routed(9).routed(9, mark: mark).routed(4, device: 4),
       via: ["wg0", "wwan0"],

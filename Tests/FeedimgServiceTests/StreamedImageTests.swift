@@ -85,4 +85,20 @@ import Testing
     let service = try ServiceRun(["--network=wifi"])
     #expect(try CurlResponse(of: try request(service, origin.url("/page"))).status == 502)
   }
+
+  @Test(arguments: [2_000_000, 40_000_000])
+  func `a body that expands too much never arrives as a picture`(_ count: Int) throws {
+    let body = Gzip.zeros(count, after: SampleImage.jpeg)
+    let origin = try LoopbackServer { _ in
+      .response(200, [("Content-Type", "image/jpeg"), ("Content-Encoding", "gzip")], body: body)
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    for _ in 1...2 {
+      // The status with which curl ends follows the body; it is 0 for a complete response.
+      let run = try request(service, origin.url("/a.jpg"), "-w", " %{exitcode}")
+      let response = try CurlResponse(of: run)
+      #expect(response.status >= 400 || response.body.suffix(2) != Array(" 0".utf8))
+      #expect(response.body.count < 20_000_000)
+    }
+  }
 }

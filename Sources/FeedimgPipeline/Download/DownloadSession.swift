@@ -18,6 +18,8 @@ import FeedimgTransfer
 
   /// The largest number of parts in which a server may send one response.
   private static let maximumParts = 32
+  /// The most bytes of a stalled download that a more urgent one may discard.
+  private nonisolated static let maximumLoss = 64 << 10
 
   func perform() async throws(LoadError) {
     let (scheduler, load) = (loader.scheduler, load)
@@ -64,15 +66,15 @@ import FeedimgTransfer
     // Loopback addresses have the same path on every network.
     let isLocal = request.url.isLoopback
     return DownloadScheduler.Download(
-      preempt: {
-        guard incoming.stop() else { return false }
+      preempt: { isStalled in
+        guard incoming.stop(maximumLoss: isStalled ? Self.maximumLoss : nil) else { return false }
         transfer.stop()
         return true
       },
       movePath: {
         guard !isLocal, transfer.isRunning else { return }
         transfer.isMoved = true
-        if incoming.stop(isConnectionDead: true) { transfer.stop() }
+        if incoming.stop(maximumLoss: .max) { transfer.stop() }
       }
     )
   }

@@ -38,12 +38,14 @@ import FeedimgSystem
       load.setScans(of: variant.url, nil)
       incoming.discard()
     }
-    let request = DownloadRequest(
+    var request = DownloadRequest(
       url: variant.url,
       fields: HTTPFields(identity.fields.fields + fields.fields),
       bodyLimit: settings.downloadLimit,
       totalTimeout: Self.maximumDuration
     )
+    request.connectTimeout = min(request.connectTimeout, attempt.timeLeft)
+    request.responseTimeout = min(request.responseTimeout, attempt.timeLeft)
     let session = DownloadSession(
       loader: loader,
       request: request,

@@ -33,6 +33,15 @@ final class LiveKernel: KernelQuerying {
     return reply
   }
 
+  func hostRoutes(_ family: AddressFamily) throws(NetlinkError) -> [Route] {
+    try list(Route.listRequest(family)) { message in
+      guard case .route(let route)? = RouteReply(message), route.family == family,
+        route.prefixLength == family.addressLength
+      else { return nil }
+      return route
+    }
+  }
+
   func links(_ request: LinkRequest) throws(NetlinkError) -> [Link] {
     do throws(NetlinkError) {
       return try list(request.request) { Link($0) }

@@ -2,6 +2,8 @@
 protocol KernelQuerying {
   /// The route to an address, or the reason why there is none.
   func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply
+  /// The routes to single hosts, in the order of the routing tables.
+  func hostRoutes(_ family: AddressFamily) throws(NetlinkError) -> [Route]
   /// The requested links in the order of their indices; empty if a link has disappeared.
   func links(_ request: LinkRequest) throws(NetlinkError) -> [Link]
   /// The marks that routing rules use, each once.

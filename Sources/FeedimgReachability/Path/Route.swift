@@ -28,6 +28,13 @@ struct Route: Hashable, Sendable {
     nextHops.count == 1 ? nextHops : nextHops.filter { !$0.isDead } + nextHops.filter(\.isDead)
   }
 
+  /// The request for all routes of a protocol.
+  static func listRequest(_ family: AddressFamily) -> NetlinkRequest {
+    var header = rtmsg()
+    header.rtm_family = family.number
+    return NetlinkRequest(RTM_GETROUTE, isList: true, header: header)
+  }
+
   /// The route in the notation of `ip route`, such as `default via 192.0.2.1 dev wlan0`.
   ///
   /// - Parameters:

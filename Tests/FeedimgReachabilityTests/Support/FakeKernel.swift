@@ -8,6 +8,7 @@ struct FakeKernel: KernelQuerying {
   /// Others have no route.
   var routes: [RouteRequest: RouteReply] = [:]
   var marks: [UInt32] = []
+  var hostRoutes: [Route] = []
   var devices: [String: Hardware] = [:]
   var networks: [String: WirelessNetwork] = [:]
   var pppoe: [String] = []
@@ -20,6 +21,11 @@ struct FakeKernel: KernelQuerying {
   func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply {
     if let refusal { throw refusal }
     return routes[request] ?? .none(.missing)
+  }
+
+  func hostRoutes(_ family: AddressFamily) throws(NetlinkError) -> [Route] {
+    if let refusal { throw refusal }
+    return hostRoutes.filter { $0.family == family }
   }
 
   func links(_ request: LinkRequest) throws(NetlinkError) -> [Link] {
@@ -49,6 +55,21 @@ struct FakeKernel: KernelQuerying {
 }
 
 extension FakeKernel {
+  /// Adds routes over a link to single hosts.
+  func withHostRoutes(_ index: Int32, to hosts: IPAddress...) -> FakeKernel {
+    var kernel = self
+    kernel.hostRoutes += hosts.map { host in
+      let length = host.family.addressLength
+      return Route(
+        family: host.family,
+        destination: host,
+        prefixLength: length,
+        nextHops: [.init(index: index)]
+      )
+    }
+    return kernel
+  }
+
   /// Adds a default route over a link.
   func routed(
     _ index: Int32,
