@@ -73,17 +73,33 @@ extension DiskCache {
     return !removed.isEmpty
   }
 
+  /// Removes an image for a user: its variants, its partial download, and the images in the memory of all processes.
+  ///
+  /// - Returns: Whether the disk had the image.
+  /// - Throws: ``CacheError`` if the index cannot be written.
+  package func removeEverywhere(_ key: String) throws(CacheError) -> Bool {
+    guard folder.exists(folder.path) else { return false }
+    let isRemoved = try remove(key)
+    adoptPartialDownload(of: key)
+    removePartialDownload(of: key)
+    // Last, so that no process reads the image again after it has dropped its memory.
+    do throws(FileFault) { try removalCount.add(.one) } catch { throw CacheError(.folder, error.description) }
+    return isRemoved
+  }
+
   /// Removes all entries, pinned ones too, even if the index is damaged.
   ///
   /// Foreign files remain.
   ///
-  /// Images that a process is loading meanwhile are not stored.
+  /// Images that a process is loading meanwhile are not stored, and all processes drop the images in memory.
   ///
   /// - Throws: ``CacheError`` if a file could not be removed. All others are removed.
   package func clear() throws(CacheError) {
     guard folder.exists(folder.path) else { return }
     // The index goes first, because rows are removed before their bodies.
-    try pool.removeIndex()
+    try pool.removeIndex { () throws(FileFault) in try removalCount.add(.everything) }
+    // Again at the end, for processes that read an image meanwhile.
+    defer { try? removalCount.add(.one) }
     endWriting()
     sweepIncoming()
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] where name.hasSuffix(WriterSession.ending)

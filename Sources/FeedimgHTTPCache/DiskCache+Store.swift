@@ -187,7 +187,7 @@ extension DiskCache {
           continue
         }
         var step = Step.unfinished
-        if folder.clearCount > image.body.clearCount {
+        if removalCount.includesClear(since: image.body.removals) {
           step = .cleared
         } else {
           do throws(FileFault) {
