@@ -310,7 +310,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgCLITests",
       dependencies: [
-        "FeedimgCLI", "FeedimgServe", "LoopbackServer", "FeedimgJSON", "TestSystem", "WithoutNetlink",
+        "FeedimgCLI", "FeedimgServe", "LoopbackServer", "FeedimgJSON", "FeedimgSQLite", "TestSystem",
+        "WithoutNetlink",
       ],
       swiftSettings: settings
     ),

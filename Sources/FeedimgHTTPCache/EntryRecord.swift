@@ -27,6 +27,11 @@ struct EntryRecord: Sendable, Hashable {
 
   var budget: Budget { isResponse ? .responses : isPinned ? .pinned : Budget(role) }
 
+  /// Whether the bodies have the same bytes and the same ending, as far as the checksum tells.
+  func hasEqualBody(to other: EntryRecord) -> Bool {
+    size == other.size && checksum == other.checksum && body.ending == other.body.ending
+  }
+
   /// Whether `GET /v1/fetch` stored the entry, which is then no image.
   var isResponse: Bool { ResponseKey.isResponse(key) }
 }

@@ -91,7 +91,7 @@ import Testing
     try cache.store("a", picture(1))
     #expect(try cache.pin("a"))
     cache.close()
-    try sqlite("DROP TABLE awaited_pin; PRAGMA user_version = 3")
+    try sqlite("DROP TABLE awaited_pin; DROP TABLE replaced; PRAGMA user_version = 3")
     #expect(cache.bytes("a") == picture(1))
     #expect(try cache.info().pinned.entries == 1)
     #expect(try version() == IndexSchema.version)
