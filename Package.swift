@@ -144,7 +144,7 @@ let package = Package(
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
-    .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
+    .target(name: "FeedimgModel", dependencies: ["FeedimgJSON", "CXXHash"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
     // The Linux features that every edge needs: files, locks, inotify, threads, wakers, clocks, waiting
     // tasks.

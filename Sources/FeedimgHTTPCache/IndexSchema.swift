@@ -1,3 +1,4 @@
+import FeedimgModel
 import FeedimgSQLite
 
 /// The schema of the index.
@@ -111,7 +112,7 @@ extension CacheIndex {
 
   /// Upgrades an earlier schema in one transaction.
   ///
-  /// Version 4 had no `replaced`, version 3 no `awaited_pin` either. Versions 1 and 2 had each row as one line.
+  /// Versions before 5 had passwords in keys; these rows are removed. Version 4 had no `replaced`, version 3 no `awaited_pin` either. Versions 1 and 2 had each row as one line.
   ///
   /// - Throws: ``SQLiteError``; the index then stays as it was.
   func upgrade() throws(SQLiteError) {
@@ -123,7 +124,7 @@ extension CacheIndex {
       guard version < 3 else {
         if version < 4 { try connection.execute(IndexSchema.awaitedPins) }
         try connection.execute("\(IndexSchema.replacedBodies) PRAGMA user_version = \(IndexSchema.version)")
-        return
+        return try removeCredentials()
       }
       var old: [(entry: Entry, hits: Int)] = []
       try connection.statement("SELECT used_at, hits, record FROM entry").forEachRow { row in
@@ -141,7 +142,33 @@ extension CacheIndex {
       try add(misses, to: .misses)
       try add(1, to: .unswept)
       try connection.execute("PRAGMA user_version = \(IndexSchema.version)")
+      try removeCredentials()
     }
+  }
+
+  /// Removes rows whose keys contain a user or password; a sweep then removes their bodies.
+  private func removeCredentials() throws(SQLiteError) {
+    var (entries, pins): ([Int64], [Int]) = ([], [])
+    try connection.statement("SELECT id, key FROM entry").forEachRow { row in
+      let key = row.string(1)
+      if ImageURL.withoutCredentials(key) != key { entries.append(Int64(row.integer(0))) }
+      return true
+    }
+    try connection.statement("SELECT id, key FROM awaited_pin").forEachRow { row in
+      let key = row.string(1)
+      if ImageURL.withoutCredentials(key) != key { pins.append(row.integer(0)) }
+      return true
+    }
+    guard !entries.isEmpty || !pins.isEmpty else { return }
+    // Overwrites the rows in the file, too.
+    try connection.execute("PRAGMA secure_delete = ON")
+    for identifier in entries {
+      if let record = try entry(with: identifier)?.record { try delete(record) }
+    }
+    for identifier in pins {
+      try connection.statement("DELETE FROM awaited_pin WHERE id = ?1").run([.integer(identifier)])
+    }
+    try add(1, to: .unswept)
   }
 
   /// Checks that no later version has changed the schema since the index was opened.
