@@ -144,7 +144,7 @@ let package = Package(
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
-    .target(name: "FeedimgModel", dependencies: ["FeedimgJSON"], swiftSettings: settings),
+    .target(name: "FeedimgModel", dependencies: ["FeedimgJSON", "CXXHash"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
     // The Linux features that every edge needs: files, locks, inotify, threads, wakers, clocks, waiting
     // tasks.
@@ -310,7 +310,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgCLITests",
       dependencies: [
-        "FeedimgCLI", "FeedimgServe", "LoopbackServer", "FeedimgJSON", "TestSystem", "WithoutNetlink",
+        "FeedimgCLI", "FeedimgServe", "LoopbackServer", "FeedimgJSON", "FeedimgSQLite", "TestSystem",
+        "WithoutNetlink",
       ],
       swiftSettings: settings
     ),

@@ -87,7 +87,10 @@ extension ImageLoader {
       network: parts.network,
       settings: settings,
       store: parts.store,
-      memory: MemoryCache { budget.limits(settings.currentSettings()) },
+      memory: MemoryCache(
+        removals: { [store = parts.store] in store.removals },
+        limits: { budget.limits(settings.currentSettings()) }
+      ),
       downloader: downloader,
       policy: parts.policy,
       overrides: try CheckedOverride.check(configuration.overrides, among: parts.catalog.facts),

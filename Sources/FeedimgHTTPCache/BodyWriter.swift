@@ -15,10 +15,10 @@ final class PendingBody: @unchecked Sendable {
   private var file: IncomingBody?
   private(set) var size = 0
   private var isPlaced = false
-  /// ``CacheFolder/clearCount`` at the start of the writing.
-  let clearCount: Int
+  /// ``RemovalCount/value`` when the load of the image began.
+  let removals: Int
 
-  init(in folder: CacheFolder) { clearCount = folder.clearCount }
+  init(removals: Int) { self.removals = removals }
 
   func write(_ bytes: UnsafeRawBufferPointer, in folder: CacheFolder) throws(FileFault) {
     if size + bytes.count > Self.maximumInMemory { try moveToFile(in: folder) }
@@ -76,9 +76,9 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   /// The path of the note that announces the body.
   private var announcement: String?
 
-  init(cache: DiskCache) {
+  init(cache: DiskCache, since removals: Int) {
     self.cache = cache
-    body = PendingBody(in: cache.folder)
+    body = PendingBody(removals: removals)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
@@ -146,7 +146,9 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     withdraw()
   }
 
-  private func isCleared(_ body: PendingBody) -> Bool { cache.folder.clearCount > body.clearCount }
+  private func isCleared(_ body: PendingBody) -> Bool {
+    cache.removalCount.includesClear(since: body.removals)
+  }
 
   private func withdraw() {
     if let path = announcement.take() { cache.withdrawAnnouncement(at: path) }

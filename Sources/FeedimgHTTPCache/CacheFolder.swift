@@ -5,7 +5,7 @@ import Glibc
 ///
 /// ```
 /// index.sqlite        one row for each body; with -wal and -shm
-/// lock                locked while the index is opened, created or replaced; one byte for each clear of the cache
+/// lock                locked while the index is opened, created or replaced; one byte for each removal by a user
 /// incoming/           bodies that are being written, and one locked file for each process that writes
 /// partial/            partial downloads, at most one for a key
 /// bodies/3f/          bodies whose key has a hash that begins with 3f
@@ -15,6 +15,7 @@ struct CacheFolder: Sendable, Hashable {
   /// Stored, because each read needs them.
   let index: String
   let bodies: String
+  let lock: String
 
   init(_ path: String) {
     var end = path[...]
@@ -22,11 +23,11 @@ struct CacheFolder: Sendable, Hashable {
     self.path = String(end)
     index = end + "/index.sqlite"
     bodies = end + "/bodies"
+    lock = end + "/lock"
   }
 
   /// The place of an index that could not be read.
   var damagedIndex: String { path + "/index.sqlite.damaged" }
-  var lock: String { path + "/lock" }
   var incoming: String { path + "/incoming" }
   var partial: String { path + "/partial" }
   /// Tells backup programs to skip the folder (bford.info/cachedir).
@@ -92,16 +93,6 @@ extension CacheFolder {
     guard isNameable else { return nil }
     guard let status = try Self.status(index) else { return nil }
     return Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
-  }
-
-  /// How often the cache was cleared since the folder was created.
-  var clearCount: Int { (try? Self.status(lock)).flatMap { $0 }.map { Int($0.st_size) } ?? 0 }
-
-  /// Counts a clear.
-  ///
-  /// The caller holds the lock.
-  func countClear() throws(FileFault) {
-    try OpenFile(lock, to: "write", O_WRONLY | O_APPEND | O_NOFOLLOW).write([0])
   }
 
   /// Whether the index ends inside a page.

@@ -220,7 +220,7 @@ extension CacheIndex {
 
 /// Totals and counters.
 extension CacheIndex {
-  /// The contents of a budget.
+  /// The contents of a budget; the bytes include those of replaced bodies.
   struct Total: Hashable {
     var entries: Int
     var bytes: Int
@@ -237,7 +237,12 @@ extension CacheIndex {
   }
 
   func total(of budget: Budget) throws(SQLiteError) -> Total {
-    let select = try connection.statement("SELECT count, bytes FROM account WHERE line = ?1")
+    let select = try connection.statement(
+      """
+      SELECT count, bytes + (SELECT coalesce(sum(size), 0) FROM replaced WHERE budget = ?1)
+      FROM account WHERE line = ?1
+      """
+    )
     let total = try select.first([.integer(budget.rawValue)]) {
       Total(entries: $0.integer(0), bytes: $0.integer(1))
     }

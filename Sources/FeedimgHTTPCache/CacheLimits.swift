@@ -11,6 +11,10 @@ package struct CacheLimits: Sendable, Hashable {
   package var pinned: ByteCount
   /// After so many days without use, an entry expires.
   package var unusedDays: Int
+  /// How long the file of an image stays after a new version has replaced it, in seconds.
+  ///
+  /// A program may have printed its path just before.
+  package var replacedSeconds = 0
 
   package init(
     originals: ByteCount,
@@ -32,6 +36,7 @@ package struct CacheLimits: Sendable, Hashable {
       pinned: settings.cachePinnedLimit,
       unusedDays: settings.cacheExpiryDays
     )
+    replacedSeconds = 600
   }
 
   /// The limit of a budget.

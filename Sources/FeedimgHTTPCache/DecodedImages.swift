@@ -100,6 +100,8 @@ struct EncodedImages: Sendable {
     return entry
   }
 
+  func contains(_ key: String) -> Bool { store.contains(key) }
+
   /// The bytes of a key, without counting a use.
   func bytes(_ key: String) -> [UInt8]? { store.peek(key)?.image.bytes }
 

@@ -60,30 +60,48 @@ extension DiskCache {
     }
     guard isThere == true else { return false }
     try beginWritingOrRefuse()
-    let removed = try pool.write { index throws(SQLiteError) in
+    let (removed, isFound) = try pool.write { index throws(SQLiteError) in
       var removed: [BodyName] = []
       for key in keys {
         try index.removeAwaitedPin(for: key)
         guard let record = try index.entry(of: key)?.record, try index.delete(record) else { continue }
         removed.append(record.body)
       }
-      return removed
+      let isFound = !removed.isEmpty
+      for key in keys { removed += try index.removeReplaced(of: key).bodies }
+      return (removed, isFound)
     }
     folder.remove(removed)
-    return !removed.isEmpty
+    return isFound
+  }
+
+  /// Removes an image for a user: its variants, its partial download, and the images in the memory of all processes.
+  ///
+  /// - Returns: Whether the disk had the image.
+  /// - Throws: ``CacheError`` if the index cannot be written.
+  package func removeEverywhere(_ key: String) throws(CacheError) -> Bool {
+    guard folder.exists(folder.path) else { return false }
+    let isRemoved = try remove(key)
+    adoptPartialDownload(of: key)
+    removePartialDownload(of: key)
+    // Last, so that no process reads the image again after it has dropped its memory.
+    do throws(FileFault) { try removalCount.add(.one) } catch { throw CacheError(.folder, error.description) }
+    return isRemoved
   }
 
   /// Removes all entries, pinned ones too, even if the index is damaged.
   ///
   /// Foreign files remain.
   ///
-  /// Images that a process is loading meanwhile are not stored.
+  /// Images that a process is loading meanwhile are not stored, and all processes drop the images in memory.
   ///
   /// - Throws: ``CacheError`` if a file could not be removed. All others are removed.
   package func clear() throws(CacheError) {
     guard folder.exists(folder.path) else { return }
     // The index goes first, because rows are removed before their bodies.
-    try pool.removeIndex()
+    try pool.removeIndex { () throws(FileFault) in try removalCount.add(.everything) }
+    // Again at the end, for processes that read an image meanwhile.
+    defer { try? removalCount.add(.one) }
     endWriting()
     sweepIncoming()
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] where name.hasSuffix(WriterSession.ending)
@@ -129,6 +147,11 @@ extension DiskCache {
       guard isFinished else { return trimming }
     }
     guard let size else { return trimming }
+    if stored != nil {
+      let removal = try pool.write { index throws(SQLiteError) in try index.removeReplaced() }
+      folder.remove(removal.bodies)
+      trimming.size = ByteCount(trimming.size.bytes + removal.bytes)
+    }
     let left = try pool.read { index throws(SQLiteError) in try Self.stored(index) } ?? 0
     let unfinished = trimPartialDownloads(to: size.bytes - min(left, size.bytes), counting: &trimming)
     guard stored != nil else { return trimming }
@@ -259,8 +282,9 @@ extension DiskCache {
   func evict(atLeast bytes: Int = 0) {
     var wanted = max(folder.freeSpace()?.deficit ?? 0, bytes)
     guard wanted > 0 else { return }
-    // Partial downloads go first, as no client has shown them.
+    // Partial downloads go first, as no client has shown them, then replaced bodies.
     wanted -= min(wanted, evictPartialDownloads(wanted).bytes)
+    if wanted > 0 { wanted -= min(wanted, evictReplaced()) }
     while wanted > 0, !evictBodies(wanted), (folder.freeSpace()?.available ?? .max) < Self.minimumRoom {
       // The index had no space to record that, for its log and its shared memory: evict twice as much.
       wanted = min(wanted, Int.max / 2) * 2

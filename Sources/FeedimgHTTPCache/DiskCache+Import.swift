@@ -131,7 +131,7 @@ extension DiskCache {
       result.leftOut += 1
       return
     }
-    let body = PendingBody(in: folder)
+    let body = PendingBody(removals: removals)
     try reader.readContent { bytes throws(CacheError) in
       do throws(FileFault) { try body.write(bytes, in: folder) } catch {
         throw CacheError(.body, error.description)

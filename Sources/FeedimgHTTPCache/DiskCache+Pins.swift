@@ -50,7 +50,7 @@ extension DiskCache {
       guard try isFit(entry) else { return false }
       if try move(entry.record, to: entry.record.pinned(isPinned)) { return true }
     }
-    throw CacheError(.index, "`\(key)` is being replaced by another process")
+    throw CacheError(.index, "`\(ImageURL.withoutCredentials(key))` is being replaced by another process")
   }
 
   /// Moves an entry between budgets; false if the key has another entry by now.

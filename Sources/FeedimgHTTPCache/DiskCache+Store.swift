@@ -186,9 +186,14 @@ extension DiskCache {
           steps.append(.unfinished)
           continue
         }
-        var step = Step.unfinished
-        if folder.clearCount > image.body.clearCount {
+        var (step, record) = (Step.unfinished, image.record)
+        if removalCount.includesClear(since: image.body.removals) {
           step = .cleared
+        } else if let same = try index.entry(of: record.key)?.record, same.hasEqualBody(to: record),
+          case .whole = StoredBody.read(same, path: folder.path(of: same.body))
+        {
+          // Other programs may know the path of the same bytes.
+          record.body = same.body
         } else {
           do throws(FileFault) {
             try image.body.place(as: image.record.body, in: folder)
@@ -198,7 +203,7 @@ extension DiskCache {
         }
         if case .unfinished = step {
           let entered = try index.enter(
-            image.record,
+            record,
             evicting: steps.isEmpty ? deficit : 0,
             within: limits,
             now: now
@@ -210,9 +215,16 @@ extension DiskCache {
         steps.append(step)
       }
       removal.add(try index.removeUnused(since: expiry))
+      removal.add(try index.removeReplaced(before: now - limits.replacedSeconds, now: now))
       return (steps: steps, removal: removal)
     }
     folder.remove(outcome.removal.bodies)
+    for (image, step) in zip(images, outcome.steps) {
+      // An earlier attempt may have placed a body that is not needed.
+      if case .done(let record) = step, record.body != image.record.body {
+        folder.remove([image.record.body])
+      }
+    }
     return outcome.steps
   }
 }
@@ -251,7 +263,10 @@ extension CacheIndex {
     var removal = deficit > 0 ? try evict(deficit) : Removal()
     // The deficit of the disk is evicted as far as one step goes, the excess of a budget completely.
     removal.isUnfinished = false
-    if let displaced { removal.add(Removal([displaced])) }
+    if let displaced, displaced.body != record.body {
+      let isReplaced = displaced.key == record.key
+      removal.add(isReplaced ? try keepReplaced(displaced, within: limits, now: now) : Removal([displaced]))
+    }
     if !isPinned {
       removal.add(try makeRoom(for: record.size, of: record.budget, limit: limits[record.budget]))
     }

@@ -42,6 +42,7 @@ extension DiskCache {
     guard let shards = try? folder.shards() else { return false }
     let orphans = pool.touch { index throws(SQLiteError) -> (paths: [String], isComplete: Bool) in
       var orphans: (paths: [String], isComplete: Bool) = ([], true)
+      let replaced = try index.replacedBodies()
       for shard in try index.shards().union(shards) {
         guard let names = try? CacheFolder.names(in: folder.folder(of: shard)) else {
           orphans.isComplete = false
@@ -50,7 +51,7 @@ extension DiskCache {
         try index.retain(Set(names.compactMap(BodyName.init(_:))), in: shard)
         let rows = Set(try index.entries(in: shard).map(\.record.body))
         for name in names where CacheFolder.isOurs(name) {
-          guard let body = BodyName(name), rows.contains(body) else {
+          guard let body = BodyName(name), rows.contains(body) || replaced.contains(body) else {
             orphans.paths.append("\(folder.folder(of: shard))/\(name)")
             continue
           }

@@ -13,6 +13,7 @@ import Synchronization
 package final class DiskCache: Sendable {
   let folder: CacheFolder
   let pool: IndexPool
+  let removalCount: RemovalCount
   let clock: @Sendable () -> Double
 
   /// Guards the limits.
@@ -34,6 +35,7 @@ package final class DiskCache: Sendable {
   package init(folder: String, limits: CacheLimits, clock: @escaping @Sendable () -> Double) {
     self.folder = CacheFolder(folder)
     pool = IndexPool(folder: self.folder)
+    removalCount = RemovalCount(of: self.folder)
     limitsInForce = Mutex(limits)
     self.clock = clock
   }
@@ -106,6 +108,8 @@ package final class DiskCache: Sendable {
 }
 
 extension DiskCache: ImageStoring {
+  package var removals: Int { removalCount.value }
+
   package func follow(_ settings: UserSettings) { limits = CacheLimits(settings) }
 
   package func contains(_ keys: [String]) -> [Bool] {
@@ -169,9 +173,9 @@ extension DiskCache: ImageStoring {
     if let found = find(key, for: request) { noteHit(found.entry, times: times) }
   }
 
-  package func makeWriter() throws(CacheError) -> any ImageWriting {
+  package func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
     do throws(FileFault) { try folder.create() } catch { throw refusal(error, .folder, size: 0) }
-    return BodyWriter(cache: self)
+    return BodyWriter(cache: self, since: removals)
   }
 
   /// The entry of a key; nil if there is none or the index cannot be read.

@@ -27,6 +27,11 @@ struct EntryRecord: Sendable, Hashable {
 
   var budget: Budget { isResponse ? .responses : isPinned ? .pinned : Budget(role) }
 
+  /// Whether the bodies have the same bytes and the same ending, as far as the checksum tells.
+  func hasEqualBody(to other: EntryRecord) -> Bool {
+    size == other.size && checksum == other.checksum && body.ending == other.body.ending
+  }
+
   /// Whether `GET /v1/fetch` stored the entry, which is then no image.
   var isResponse: Bool { ResponseKey.isResponse(key) }
 }
@@ -316,20 +321,21 @@ struct HeadRecord: Sendable, Hashable {
 }
 
 extension HeadRecord {
+  /// Leaves out users and passwords of URLs, and hashes the credentials of the request.
   init(_ head: ResponseHead, varied: HTTPFields) {
     var (fields, request) = (RecordFields(), RecordFields(capacity: 64))
     for field in head.fields.storable.fields {
       fields.append(field.name)
-      fields.append(field.value)
+      fields.append(ImageURL.hidingCredentials(in: field.value))
     }
     for field in varied.fields {
       request.append(">" + field.name)
-      request.append(field.value)
+      request.append(Vary.hidden(field))
     }
     self.init(
       status: head.status,
       length: (head.contentLength.map(String.init) ?? "-") + (head.endsByClosing ? Self.closing : ""),
-      url: head.url.text,
+      url: head.url.description,
       fields: fields.bytes,
       varied: request.bytes
     )

@@ -277,22 +277,22 @@ extension IndexPool {
   ///
   /// A process that has it open continues with the removed file until its next call.
   ///
+  /// - Parameter countRemoval: Called before the index goes, so that a writer that misses the index sees the count.
   /// - Throws: ``CacheError`` if it cannot be removed or belongs to another program.
-  func removeIndex() throws(CacheError) {
+  func removeIndex(_ countRemoval: () throws(FileFault) -> Void) throws(CacheError) {
     do throws(IndexFault) {
-      try remove()
+      try remove(countRemoval)
     } catch {
       throw error.cacheError(index: folder.index)
     }
   }
 
-  private func remove() throws(IndexFault) {
+  private func remove(_ countRemoval: () throws(FileFault) -> Void) throws(IndexFault) {
     // A database of another program stays.
     do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
-      // Before the index goes: a writer that misses the index also sees the count. A clear works on a full disk, too.
-      try? folder.countClear()
+      try? countRemoval()
       for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 })
       {
         guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileFault("remove", path)) }

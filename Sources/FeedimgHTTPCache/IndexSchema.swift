@@ -1,3 +1,4 @@
+import FeedimgModel
 import FeedimgSQLite
 
 /// The schema of the index.
@@ -7,7 +8,7 @@ enum IndexSchema {
   /// Increased with each change.
   ///
   /// An index of a later version is not touched.
-  static let version = 4
+  static let version = 5
   /// In bytes.
   static let pageSize = 4096
   /// The pages in the log after which a commit writes them to the database and waits for the disk.
@@ -23,6 +24,13 @@ enum IndexSchema {
   /// The keys whose pinned image was damaged, so that the next image is pinned.
   static let awaitedPins = "CREATE TABLE awaited_pin (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;"
 
+  /// The bodies that a new version has replaced; `id` is the hash of the key, `at` is in seconds since 1970.
+  static let replacedBodies = """
+    CREATE TABLE replaced (
+      file TEXT PRIMARY KEY, id INTEGER NOT NULL, budget INTEGER NOT NULL, size INTEGER NOT NULL, at INTEGER NOT NULL
+    ) STRICT;
+    """
+
   /// Creates all tables in an empty database.
   ///
   /// `entry.id` is the hash of the key, so that a look-up needs no second index. All times except `used_at` are in
@@ -30,6 +38,7 @@ enum IndexSchema {
   /// the total of each ``Budget``, which `entry.budget` names, and the counters of ``CacheIndex/Tally``.
   static let statements = """
     \(awaitedPins)
+    \(replacedBodies)
     CREATE TABLE entry (
       id INTEGER PRIMARY KEY,
       key TEXT NOT NULL,
@@ -103,7 +112,7 @@ extension CacheIndex {
 
   /// Upgrades an earlier schema in one transaction.
   ///
-  /// Version 3 had no `awaited_pin`. Versions 1 and 2 had each row as one line.
+  /// Versions before 5 had passwords in keys; these rows are removed. Version 4 had no `replaced`, version 3 no `awaited_pin` either. Versions 1 and 2 had each row as one line.
   ///
   /// - Throws: ``SQLiteError``; the index then stays as it was.
   func upgrade() throws(SQLiteError) {
@@ -113,8 +122,9 @@ extension CacheIndex {
       let version = try number("PRAGMA user_version")
       guard version < IndexSchema.version else { return }
       guard version < 3 else {
-        try connection.execute("\(IndexSchema.awaitedPins) PRAGMA user_version = \(IndexSchema.version)")
-        return
+        if version < 4 { try connection.execute(IndexSchema.awaitedPins) }
+        try connection.execute("\(IndexSchema.replacedBodies) PRAGMA user_version = \(IndexSchema.version)")
+        return try removeCredentials()
       }
       var old: [(entry: Entry, hits: Int)] = []
       try connection.statement("SELECT used_at, hits, record FROM entry").forEachRow { row in
@@ -132,7 +142,33 @@ extension CacheIndex {
       try add(misses, to: .misses)
       try add(1, to: .unswept)
       try connection.execute("PRAGMA user_version = \(IndexSchema.version)")
+      try removeCredentials()
     }
+  }
+
+  /// Removes rows whose keys contain a user or password; a sweep then removes their bodies.
+  private func removeCredentials() throws(SQLiteError) {
+    var (entries, pins): ([Int64], [Int]) = ([], [])
+    try connection.statement("SELECT id, key FROM entry").forEachRow { row in
+      let key = row.string(1)
+      if ImageURL.withoutCredentials(key) != key { entries.append(Int64(row.integer(0))) }
+      return true
+    }
+    try connection.statement("SELECT id, key FROM awaited_pin").forEachRow { row in
+      let key = row.string(1)
+      if ImageURL.withoutCredentials(key) != key { pins.append(row.integer(0)) }
+      return true
+    }
+    guard !entries.isEmpty || !pins.isEmpty else { return }
+    // Overwrites the rows in the file, too.
+    try connection.execute("PRAGMA secure_delete = ON")
+    for identifier in entries {
+      if let record = try entry(with: identifier)?.record { try delete(record) }
+    }
+    for identifier in pins {
+      try connection.statement("DELETE FROM awaited_pin WHERE id = ?1").run([.integer(identifier)])
+    }
+    try add(1, to: .unswept)
   }
 
   /// Checks that no later version has changed the schema since the index was opened.

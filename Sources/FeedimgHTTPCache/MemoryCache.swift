@@ -58,12 +58,25 @@ package final class MemoryCache: Sendable {
     var kinds = MemoryKinds.all
     var reads = OpenReads()
     var onFilling: (@Sendable () -> Void)?
+    /// The number of removals that the images follow; nil before the first use.
+    var removals: Int?
 
     mutating func insert(_ image: Image, for key: String) -> Removed {
       Removed(
         encoded: encoded.insert(image, for: key),
         decoded: decoded.remove(key, exceptOf: image.checksum)
       )
+    }
+
+    mutating func removeAll() -> Removed {
+      reads.overtakeAll()
+      return Removed(encoded: encoded.shrink(to: 0), decoded: decoded.shrink(to: 0))
+    }
+
+    /// Removes all images if a user has removed images from the disk since the last call.
+    mutating func follow(_ removals: Int) -> Removed {
+      defer { self.removals = removals }
+      return removals == self.removals ?? removals ? Removed() : removeAll()
     }
 
     /// Applies the current limits and kinds.
@@ -81,6 +94,11 @@ package final class MemoryCache: Sendable {
   private struct Removed: Sendable {
     var encoded: [EncodedImages.Entry] = []
     var decoded: [DecodedImages.Entry] = []
+
+    mutating func add(_ other: Removed) {
+      encoded += other.encoded
+      decoded += other.decoded
+    }
   }
 
   /// The estimated cost of an entry beside its bytes: key, record and order.
@@ -90,32 +108,47 @@ package final class MemoryCache: Sendable {
 
   private let state = Mutex(State())
   private let standard: @Sendable () -> MemoryLimits
+  /// The number of times that users removed images from the disk, through any process.
+  ///
+  /// Each use of an image asks for it. When it has changed, all images are removed.
+  package let removals: @Sendable () -> Int
 
   /// Makes a cache that computes its limits with the first image, unless they are set before.
-  package init(limits: @escaping @Sendable () -> MemoryLimits) { standard = limits }
+  package init(
+    removals: @escaping @Sendable () -> Int = { 0 },
+    limits: @escaping @Sendable () -> MemoryLimits
+  ) {
+    (self.removals, standard) = (removals, limits)
+  }
 
   /// Makes a cache for encoded images only.
   package convenience init(limit: ByteCount) {
-    self.init { MemoryLimits(total: limit, isDecoding: false) }
+    self.init(limits: { MemoryLimits(total: limit, isDecoding: false) })
   }
 
   /// The image of a key, counted as used.
-  package subscript(key: String) -> Image? { state.withLock { $0.encoded.use(key)?.image } }
+  package subscript(key: String) -> Image? { read { $0.encoded.use(key)?.image } }
+
+  /// Whether a key has an image, as of the last ``dropRemoved()``; counts no use.
+  package func contains(_ key: String) -> Bool { state.withLock { $0.encoded.contains(key) } }
+
+  /// Removes all images if a user has removed images from the disk; each use of an image does the same.
+  package func dropRemoved() { read { _ in } }
 
   /// The image of a key and its copy, if ``keep(_:cost:of:for:)`` kept one.
   ///
   /// Both count as used.
   package func withCopy(_ key: String) -> (image: Image, copy: (any AnyObject & Sendable)?)? {
-    state.withLock { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
+    read { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
   }
 
   /// The decoded image of a key, counted as used.
-  package subscript(key: DecodedKey) -> Bitmap? { state.withLock { $0.decoded.use(key, of: nil) } }
+  package subscript(key: DecodedKey) -> Bitmap? { read { $0.decoded.use(key, of: nil) } }
 
   /// The decoded image of a key, counted as used; nil if it was decoded from other bytes.
   package subscript(key: DecodedKey, of bytes: [UInt8]) -> Bitmap? {
     let checksum = Checksum.of(bytes)
-    return state.withLock { $0.decoded.use(key, of: checksum) }
+    return read { $0.decoded.use(key, of: checksum) }
   }
 
   /// The encoded images.
@@ -141,11 +174,20 @@ package final class MemoryCache: Sendable {
   /// An image above a quarter of the budget is not kept.
   ///
   /// Bitmaps of another version are removed; bitmaps of the same bytes stay.
-  package func insert(_ image: Image, for key: String) {
+  ///
+  /// - Parameters:
+  ///   - image: The image.
+  ///   - key: Its key.
+  ///   - removals: ``removals`` when the load of the image began. After a removal, the image is not kept.
+  package func insert(_ image: Image, for key: String, since removals: Int? = nil) {
     prepare()
+    let count = self.removals()
+    guard removals ?? count == count else { return }
     change { state in
+      var gone = state.follow(count)
       state.reads.supersede(key)
-      return state.insert(image, for: key)
+      gone.add(state.insert(image, for: key))
+      return gone
     }
   }
 
@@ -161,13 +203,15 @@ package final class MemoryCache: Sendable {
     ifWanted isWanted: () -> Bool = { true },
     from read: () -> Image?
   ) -> Image? {
-    state.withLock { $0.reads.begin(key) }
+    self.read { $0.reads.begin(key) }
     let image = read()
     let kept = isWanted() ? image : nil
     if kept != nil { prepare() }
+    let removals = removals()
     change { state in
-      guard !state.reads.end(key), let kept else { return Removed() }
-      return state.insert(kept, for: key)
+      var gone = state.follow(removals)
+      if !state.reads.end(key), let kept { gone.add(state.insert(kept, for: key)) }
+      return gone
     }
     return image
   }
@@ -243,6 +287,9 @@ package final class MemoryCache: Sendable {
     }
   }
 
+  /// Removes all images, encoded and decoded.
+  package func removeAll() { change { $0.removeAll() } }
+
   /// Evicts images until the rest take at most `size` bytes, decoded images first.
   package func shrink(to size: ByteCount) {
     change { state in
@@ -278,6 +325,17 @@ package final class MemoryCache: Sendable {
       state.limits = limits
       return state.applyLimits()
     }
+  }
+
+  /// Reads after the images that a user removed are gone.
+  private func read<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+    let removals = removals()
+    let (value, gone) = state.withLock { state in
+      let gone = state.follow(removals)
+      return (body(&state), gone)
+    }
+    withExtendedLifetime(gone) {}
+    return value
   }
 
   /// Makes a change, and releases evicted images outside the lock.
@@ -332,6 +390,9 @@ struct OpenReads: Sendable {
     guard !reads.isEmpty else { return }
     reads[key]?.isSuperseded = true
   }
+
+  /// Notes a change of all keys.
+  mutating func overtakeAll() { for key in reads.keys { reads[key]?.isSuperseded = true } }
 
   /// Ends a read.
   ///

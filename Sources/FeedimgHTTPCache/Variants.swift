@@ -22,21 +22,32 @@ package struct Vary: Sendable, Hashable {
   ///
   /// Fields match if both are absent, or equal except for white space around their elements.
   package func matches(_ stored: HTTPFields, _ request: HTTPFields) -> Bool {
-    !isOpen && names.allSatisfy { Self.elements(stored[$0]) == Self.elements(request[$0]) }
+    !isOpen && names.allSatisfy { Self.elements($0, of: stored) == Self.elements($0, of: request) }
   }
 
   /// Equal for requests that match each other.
   func digest(of request: HTTPFields) -> UInt64 {
     let lines = names.map { name in
       // An absent field differs from an empty one.
-      name + (Self.elements(request[name]).map { ":" + $0.joined(separator: ",") } ?? "")
+      name + (Self.elements(name, of: request).map { ":" + $0.joined(separator: ",") } ?? "")
     }
     return Checksum.of(lines.joined(separator: "\n"))
   }
 
-  private static func elements(_ value: String?) -> [String]? {
-    value.map { QuotedList.split($0).map { String(trimmed($0)) } }
+  private static func elements(_ name: String, of fields: HTTPFields) -> [String]? {
+    guard let value = fields[name] else { return nil }
+    let hidden = hidden(HTTPFields.Field(name: name, value: value))
+    return QuotedList.split(hidden).map { String(trimmed($0)) }
   }
+
+  /// The value of a request field as it is stored: a hash for credentials, which no file contains.
+  static func hidden(_ field: HTTPFields.Field) -> String {
+    let isSecret = ["authorization", "cookie"].contains { field.isNamed($0) }
+    guard isSecret, !field.value.hasPrefix(hashPrefix) else { return field.value }
+    return hashPrefix + Checksum.of(field.value).hexadecimal
+  }
+
+  private static let hashPrefix = "xxh3 "
 
   private static func normal(_ text: Substring) -> String { trimmed(text).lowercased() }
 

@@ -141,6 +141,11 @@ package protocol ImageStoring: Sendable {
   /// Whether the cache has no images; also false if it cannot find out quickly.
   var isEmpty: Bool { get }
 
+  /// The number of times that a user removed images, through any process; costs one system call.
+  ///
+  /// When it changes, memory drops the images that came before.
+  var removals: Int { get }
+
   /// The verified image of a key and the response that brought it; nil if there is none.
   ///
   /// Removes a body that is missing or altered, and returns nil. Marks the entry as used.
@@ -182,6 +187,11 @@ package protocol ImageStoring: Sendable {
   @discardableResult
   func remove(_ key: String) throws(CacheError) -> Bool
 
+  /// Removes all images, including pinned ones, and all partial downloads.
+  ///
+  /// - Throws: ``CacheError`` if a file cannot be removed. All others are removed.
+  func clear() throws(CacheError)
+
   /// The verified partial download of an image; nil if there is none.
   func partialDownload(of key: String) -> PartialDownload?
 
@@ -189,7 +199,15 @@ package protocol ImageStoring: Sendable {
   func removePartialDownload(of key: String)
 
   /// Starts writing an image. Without a commit, nothing remains.
-  func makeWriter() throws(CacheError) -> any ImageWriting
+  ///
+  /// - Parameter removals: ``removals`` when the load of the image began. If the cache is cleared later, the image is
+  ///   not kept.
+  func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting
+}
+
+extension ImageStoring {
+  /// Starts writing an image whose load begins now.
+  package func makeWriter() throws(CacheError) -> any ImageWriting { try makeWriter(since: removals) }
 }
 
 /// Writes one image to the cache.

@@ -1,3 +1,5 @@
+import CXXHash
+
 /// An absolute `http` or `https` URL of an image.
 ///
 /// Checks only what is needed before a transfer (RFC 3986 §3); libcurl checks the rest.
@@ -7,6 +9,8 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// Lower case, without brackets.
   public let host: String
   /// The cache key: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
+  ///
+  /// It has a hash in place of the user and password, so that no file of the cache contains them.
   public let key: String
 
   /// The length limit in bytes, a common limit of servers.
@@ -33,8 +37,41 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// The URL without the user and password, for people, messages and other programs.
   public var description: String { Self.withoutCredentials(text) }
 
-  /// A URL, or a text that was to be one, without `user:password@`.
+  /// What stands before the hash of the user and password at the end of a key; no URL has a space.
+  private static let hashMark = " by "
+
+  /// Whether a key names credentials by their hash.
+  package static func hasCredentials(key: String) -> Bool { key.firstRange(of: hashMark) != nil }
+
+  /// Names the user and password of a URL in its key.
+  ///
+  /// - Parameter origin: Scheme, user, password, host and port, so that equal passwords of two hosts differ.
+  fileprivate static func hash(of origin: String) -> String {
+    var origin = origin
+    let hash = origin.withUTF8 { feedimg_xxh3_hash($0.baseAddress, $0.count) }
+    let digits = String(hash, radix: 16)
+    return hashMark + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// A text such as a header field without `user:password@` in any URL that it contains.
+  package static func hidingCredentials(in text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+    let ends = "/?#<>\",; ".utf8
+    var (result, rest) = ("", Substring(text))
+    while let start = rest.firstRange(of: "//") {
+      result += rest[..<start.upperBound]
+      rest = rest[start.upperBound...]
+      let authority = rest.utf8.prefix { !ends.contains($0) }
+      if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.utf8.index(after: at)...] }
+    }
+    return result + rest
+  }
+
+  /// A URL, a text that was to be one, or a key, without `user:password@` or its hash.
   package static func withoutCredentials(_ text: String) -> String {
+    if text.utf8.contains(UInt8(ascii: " ")), let mark = text.firstRange(of: hashMark) {
+      return withoutCredentials(String(text[..<mark.lowerBound]))
+    }
     let bytes = text.utf8
     guard bytes.contains(UInt8(ascii: "@")), let scheme = text.firstRange(of: "://") else { return text }
     let authority = bytes[scheme.upperBound...].prefix {
@@ -142,11 +179,15 @@ extension ImageURL {
       let place = port.map { $0 == defaultPort ? shownHost : shownHost + ":" + String($0) } ?? shownHost
       let tail = bytes[authority.endIndex...].prefix { $0 != UInt8(ascii: "#") }
       let isRooted = tail.first == UInt8(ascii: "/")
+      let hasCredentials = user.count > 1
       let isKey =
-        isRooted && tail.endIndex == bytes.endIndex && bytes[..<colon].elementsEqual(scheme.utf8)
+        user.isEmpty && isRooted && tail.endIndex == bytes.endIndex
+        && bytes[..<colon].elementsEqual(scheme.utf8)
         && authority[user.endIndex...].elementsEqual(place.utf8)
       guard !isKey else { return }
-      key = "\(scheme)://\(Self.text(user))\(place)\(isRooted ? "" : "/")\(Self.text(tail))"
+      key =
+        "\(scheme)://\(place)\(isRooted ? "" : "/")\(Self.text(tail))"
+        + (hasCredentials ? ImageURL.hash(of: "\(scheme)://\(Self.text(user))\(place)") : "")
     }
 
     /// The host of a URL that is its own key and has no user name; nil for URLs that need the general parser.

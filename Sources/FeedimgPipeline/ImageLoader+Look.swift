@@ -40,7 +40,8 @@ extension ImageLoader {
     let keys =
       context.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
     let cached = Set(zip(keys, keys.isEmpty ? [] : store.contains(keys)).lazy.filter(\.1).map(\.0))
-    return { cached.contains($0.key) || self.memory[$0.key] != nil }
+    memory.dropRemoved()
+    return { cached.contains($0.key) || self.memory.contains($0.key) }
   }
 
   /// Reads the cost of data from services from now on, even if the policy does not depend on it.

@@ -7,7 +7,7 @@ struct Origin: Hashable {
   var port: Int
 
   init(_ url: ImageURL) {
-    // The key has the form `scheme://[user@]host[:port]/…`, validated and in lower case.
+    // The key has the form `scheme://host[:port]/…`, validated and in lower case.
     let parts = url.key.split(separator: ":", maxSplits: 1)
     scheme = String(parts[0])
     host = url.host

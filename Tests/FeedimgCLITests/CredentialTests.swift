@@ -30,4 +30,36 @@ import Testing
     #expect(try list.objects.map { $0["url"]?.text } == [server.url("/original.jpg")])
     #expect(server.log.requests.first?["authorization"] != nil)
   }
+
+  @Test func `no file of the cache contains a password, and no export contains the image`() throws {
+    let server = try LoopbackServer { request in
+      let link = "http://zoe7:s3cret@127.0.0.1\(request.path)"
+      return .response(
+        200,
+        [("Content-Type", "image/jpeg"), ("Content-Location", link), ("Link", "<\(link)>; rel=self")],
+        body: SampleImage.jpeg
+      )
+    }
+    let folder = try TestFolder()
+    let personal = "http://zoe7:s3cret@127.0.0.1:\(server.port)/personal.jpg"
+    for url in [personal, server.url("/public.jpg")] {
+      for network in ["wifi", "offline"] {
+        let run = try CommandRun(["load", url, "--network", network, "--json"], in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.objects.first?["source"] == (network == "wifi" ? "network" : "cache"))
+      }
+    }
+    for file in folder.files(below: "cache") {
+      let text = String(decoding: try TestFolder.bytes(of: folder.path("cache/\(file)")), as: UTF8.self)
+      #expect(!text.contains("s3cret") && !text.contains("zoe7"), "\(file)")
+    }
+    let archive = folder.path("images.tar")
+    #expect(try CommandRun(["cache", "export", archive], in: folder).status == 0)
+    let text = String(decoding: try TestFolder.bytes(of: archive), as: UTF8.self)
+    #expect(text.contains("/public.jpg") && !text.contains("personal.jpg"))
+    #expect(!text.contains("s3cret") && !text.contains("zoe7"))
+    #expect(try CommandRun(["cache", "remove", personal], in: folder).status == 0)
+    #expect(try CommandRun(["load", personal, "--network", "wifi"], in: folder).status == 0)
+    #expect(server.log.requests.count == 3)
+  }
 }

@@ -91,9 +91,21 @@ import Testing
     try cache.store("a", picture(1))
     #expect(try cache.pin("a"))
     cache.close()
-    try sqlite("DROP TABLE awaited_pin; PRAGMA user_version = 3")
+    try sqlite("DROP TABLE awaited_pin; DROP TABLE replaced; PRAGMA user_version = 3")
     #expect(cache.bytes("a") == picture(1))
     #expect(try cache.info().pinned.entries == 1)
+    #expect(try version() == IndexSchema.version)
+  }
+
+  @Test func `an index of version 4 is upgraded, and loses images whose keys have passwords`() throws {
+    let cache = DiskCache(folder, clock: clock)
+    for key in ["http://x.example/a@b", "http://ann:s3cret@x.example/a"] { try cache.store(key, picture(1)) }
+    cache.close()
+    try sqlite("DROP TABLE replaced; PRAGMA user_version = 4")
+    #expect(try cache.list().map(\.key) == ["http://x.example/a@b"])
+    #expect(try cache.info().shares[0].entries == 1)
+    #expect(try cache.verify().whole == 1)
+    #expect(folder.bodies.count == 1)
     #expect(try version() == IndexSchema.version)
   }
 

@@ -106,6 +106,39 @@ import Testing
     ),
   ]
 
+  @Test func `credentials of a request are stored as a hash, and still select the variant`() throws {
+    let names = ["Authorization", "Cookie"]
+    func request(_ value: String) -> HTTPFields {
+      HTTPFields(names.map { HTTPFields.Field(name: $0, value: value) })
+    }
+    let folder = try TestFolder()
+    let store = DiskCache(folder)
+    let link = "<http://ann:s3cret@x.example/b>; rel=next"
+    let fields = HTTPFields([
+      .init(name: "Vary", value: "Authorization, Cookie"), .init(name: "Link", value: link),
+    ])
+    let url = try ImageURL("http://ann:s3cret@x.example/a")
+    let head = ResponseHead(status: 200, fields: fields, url: url)
+    for (number, value) in ["s3cret one", "s3cret two"].enumerated() {
+      let writer = try store.makeWriter()
+      try picture(number).withUnsafeBytes { try writer.write($0) }
+      var metadata = ImageMetadata(key: url.key, role: .original, mediaType: "image/jpeg", head: head)
+      metadata.varied = request(value)
+      _ = try writer.commit(metadata)
+    }
+    let other = DiskCache(folder)
+    for (number, value) in ["s3cret one", "s3cret two"].enumerated() {
+      let found = try #require(other.read(url.key, for: request(value)))
+      #expect(found.bytes == picture(number))
+      #expect(found.image.response?.matches(request(value)) == true)
+      #expect(found.image.response?.matches(request("s3cret three")) == false)
+    }
+    for file in folder.files() {
+      let text = String(decoding: content(of: "\(folder.cache)/\(file)"), as: UTF8.self)
+      #expect(!text.contains("s3cret") && !text.contains("ann:"), "\(file)")
+    }
+  }
+
   @Test(arguments: rows.indices) func `a request finds the response that was selected for such a request`(
     index: Int
   ) throws {

@@ -99,13 +99,15 @@ final class TestLoader: Sendable {
     try settings.set(.cacheMemoryLimit, to: memoryLimit.description)
     var policies = ImageLoader.Configuration(environment: [:])
     if followsPolicies { policies.configurationFolder = folder + "/config" }
+    let store = DiskCache(folder: folder + "/cache", limits: CacheLimits(UserSettings()), clock: clock)
     loader = ImageLoader(
       network: network,
       settings: settings,
-      store: makeStore(
-        DiskCache(folder: folder + "/cache", limits: CacheLimits(UserSettings()), clock: clock)
+      store: makeStore(store),
+      memory: MemoryCache(
+        removals: { store.removals },
+        limits: { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) }
       ),
-      memory: MemoryCache { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) },
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),
       policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyCatalog(policies)),
       overrides: [],

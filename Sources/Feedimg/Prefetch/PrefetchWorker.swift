@@ -225,7 +225,7 @@ final class PrefetchWorker: Sendable {
       end(index, Self.result(of: image, received))
     case .failure(let error as LoadError) where error.code == .cancelled:
       if reason == .spent { return length.map { .announced($0) } ?? .open }
-      if let reason { end(index, .skipped(reason)) }
+      if let reason { end(index, .skipped(reason)) } else if !isStopped { end(index, .failed(error)) }
     case .failure(let error as LoadError) where error.code == .nothingToShow: end(index, .skipped(.offline))
     case .failure(let error as LoadError): endFailed(index, error)
     case .failure: break

@@ -201,7 +201,8 @@ final class SlotTask: Sendable {
       state.withLock { $0.asked = image.freshness?.isRevalidating == true ? image : nil }
       waitForServer(of: image, after: image.failure)
     } catch {
-      guard error.code != .cancelled else { return }
+      // The loader may have cancelled the load, while the slot still shows the item.
+      guard error.code != .cancelled || !Task.isCancelled else { return }
       // The thumbnail may still be decoding.
       _ = await shownCached
       settle(attempt) { presentation in

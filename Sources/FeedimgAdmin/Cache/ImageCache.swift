@@ -133,16 +133,20 @@ public struct ImageCache: Sendable {
     try naming { () throws(CacheError) in CacheTrim(try cache.trim(to: size, progress: progress)) }
   }
 
-  /// Removes the image of a URL.
+  /// Removes the image of a URL, also from the memory of all programs that use the cache.
+  ///
+  /// Those programs drop all images in memory; the other images stay on the disk.
   ///
   /// - Parameter url: The URL of the image.
   /// - Returns: False if the cache has no such image.
   /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func remove(_ url: ImageURL) throws(ConfigurationError) -> Bool {
-    try naming { () throws(CacheError) in try cache.remove(url.key) }
+    try naming { () throws(CacheError) in try cache.removeEverywhere(url.key) }
   }
 
   /// Removes all images, including pinned ones, and all responses that the service has stored.
+  ///
+  /// All programs that use the cache also drop their images in memory, and do not keep those that they are loading.
   ///
   /// - Returns: The contents before the call; if the index was damaged, those after it.
   /// - Throws: ``ConfigurationError`` if the cache cannot be written.

@@ -28,9 +28,10 @@ import FeedimgSystem
   func run(_ attempt: Attempt) async throws(LoadError) -> Outcome {
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
+    let removals = loader.memory.removals()
     loader.transfers.begin(load, of: variant)
     defer { loader.transfers.end(load) }
-    let incoming = IncomingResponse(purpose(settings), load, of: loader)
+    let incoming = IncomingResponse(purpose(settings, removals), load, of: loader)
     let (store, key) = (loader.store, variant.url.key)
     if let partial = await loader.disk.run({ store.partialDownload(of: key) }) { incoming.resume(partial) }
     load.setScans(of: variant.url) { [weak incoming] in incoming?.scan() }
@@ -56,7 +57,7 @@ import FeedimgSystem
     do throws(LoadError) {
       try await session.perform()
       if let news = incoming.notModified { return .notModified(news) }
-      return .image(await keep(try incoming.finish()))
+      return .image(await keep(try incoming.finish(), since: removals))
     } catch {
       let kept = incoming.interrupt(error) { store.removePartialDownload(of: key) }
       guard let kept else { throw error }
@@ -69,7 +70,7 @@ import FeedimgSystem
     }
   }
 
-  private func purpose(_ settings: UserSettings) -> IncomingResponse.Purpose {
+  private func purpose(_ settings: UserSettings, _ removals: Int) -> IncomingResponse.Purpose {
     let (url, role, store) = (variant.url, variant.role, loader.store)
     return IncomingResponse.Purpose(
       url: url,
@@ -80,7 +81,7 @@ import FeedimgSystem
       storageObstacle: {
         storageAllowed(head: $0.head) ? nil : "not kept: the server forbids it (`no-store`)"
       },
-      makeWriter: { () throws(CacheError) in try store.makeWriter() },
+      makeWriter: { () throws(CacheError) in try store.makeWriter(since: removals) },
       metadata: { ImageMetadata(key: url.key, role: role, mediaType: $1, response: $0) }
     )
   }
@@ -88,7 +89,12 @@ import FeedimgSystem
   /// Takes a whole image into memory, and stores it on disk.
   ///
   /// An image that memory keeps is returned before it is stored, because a picture never waits for the disk.
-  private func keep(_ whole: IncomingResponse.Whole) async -> FetchedImage {
+  ///
+  /// - Parameters:
+  ///   - whole: The image.
+  ///   - removals: ``MemoryCache/removals`` when the download began.
+  /// - Returns: The image, with the store that runs if there is one.
+  private func keep(_ whole: IncomingResponse.Whole, since removals: Int) async -> FetchedImage {
     LoadEventReporter.report(.verified(mediaType: whole.mediaType))
     let (key, role, memory) = (variant.url.key, variant.role, loader.memory)
     var image = FetchedImage(
@@ -105,7 +111,7 @@ import FeedimgSystem
       return image
     }
     let kept = image.kept(as: role)
-    memory.insert(kept, for: key)
+    memory.insert(kept, for: key, since: removals)
     guard memory.has(kept, for: key) else { return await store(image, whole) }
     let unstored = image
     image.storing = loader.stores.begin(key) {

@@ -90,7 +90,9 @@ struct FetchExchange: Sendable {
   }
 
   private func purpose(_ settings: UserSettings, _ fields: HTTPFields) -> IncomingResponse.Purpose {
-    IncomingResponse.Purpose(
+    let store = cache.loader.store
+    let removals = store.removals
+    return IncomingResponse.Purpose(
       url: request.url,
       limit: settings.downloadLimit,
       sent: request.fields,
@@ -101,7 +103,7 @@ struct FetchExchange: Sendable {
       check: { head throws(LoadError) in if let failure = failure(head) { throw failure } },
       isStreamed: { !isNotModified($0) },
       storageObstacle: { stores($0) ? nil : "not kept" },
-      makeWriter: { [store = cache.loader.store] () throws(CacheError) in try store.makeWriter() },
+      makeWriter: { () throws(CacheError) in try store.makeWriter(since: removals) },
       metadata: { response, _ in cache.store.metadata(response, to: request) }
     )
   }

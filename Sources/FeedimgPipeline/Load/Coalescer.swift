@@ -101,6 +101,11 @@ final class Coalescer<Value: Sendable>: Sendable {
   /// Ends the wait of a caller with `released`; does nothing if the wait has ended.
   func release(_ waiter: Waiter) { leave(waiter, .released) }
 
+  /// Cancels all loads: each caller gets `failed` with `cancelled`.
+  func cancel() {
+    for waiter in state.withLock({ Array($0.continuations.keys) }) { leave(waiter, .failed(Self.cancelled)) }
+  }
+
   /// Whether no load runs and no caller waits.
   var isIdle: Bool {
     state.withLock { $0.table.isEmpty && $0.continuations.isEmpty && $0.loads.isEmpty && $0.ending.isEmpty }

@@ -287,11 +287,13 @@ package struct ImageLoad: Sendable {
     _ load: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
     guard !isReload, let service = loader.service else { return nil }
-    let settings = loader.settings.currentSettings()
+    let (settings, removals) = (loader.settings.currentSettings(), loader.memory.removals())
     guard
       let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
     else { return nil }
-    if image.response != nil { loader.memory.insert(image.kept(as: variant.role), for: variant.url.key) }
+    if image.response != nil {
+      loader.memory.insert(image.kept(as: variant.role), for: variant.url.key, since: removals)
+    }
     // The image's server has responded, even if another client asked.
     if image.source == .network || load.countsForOtherClient { loader.retries.responded(variant.url.origin) }
     return image

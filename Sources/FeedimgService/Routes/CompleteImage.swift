@@ -62,7 +62,7 @@ struct CompleteImage: Sendable {
     [
       ("Accept-Ranges", "bytes"),
       // The right image depends on the network, so a client validates each time, which costs little.
-      ("Cache-Control", "private, no-cache"), ("Content-Location", variant.url.text),
+      ("Cache-Control", "private, no-cache"), ("Content-Location", variant.url.description),
       ("Feedimg-Image", variant.role.rawValue), ("Feedimg-Rule", rule),
       ("X-Content-Type-Options", "nosniff"),
       // An SVG that a browser opens by itself is a page of this origin.

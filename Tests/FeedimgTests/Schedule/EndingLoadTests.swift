@@ -82,7 +82,9 @@ private final class HeldCommits: ImageStoring {
     while !released.load(ordering: .acquiring) { await Task.yield() }
   }
 
-  func makeWriter() throws(CacheError) -> any ImageWriting { Writer(try store.makeWriter(), self) }
+  func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
+    Writer(try store.makeWriter(since: removals), self)
+  }
 
   func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {
     store.read(key, for: request)
@@ -90,6 +92,7 @@ private final class HeldCommits: ImageStoring {
   func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? { store.read(key) }
   func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
   var isEmpty: Bool { store.isEmpty }
+  var removals: Int { store.removals }
   func noteUse(of key: String, for request: HTTPFields, times: Int) {
     store.noteUse(of: key, for: request, times: times)
   }
@@ -106,6 +109,7 @@ private final class HeldCommits: ImageStoring {
     try store.refresh(key, asked: asked, news: news)
   }
   func remove(_ key: String) throws(CacheError) -> Bool { try store.remove(key) }
+  func clear() throws(CacheError) { try store.clear() }
   func partialDownload(of key: String) -> PartialDownload? { store.partialDownload(of: key) }
   func removePartialDownload(of key: String) { store.removePartialDownload(of: key) }
 }

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import LoopbackServer
 import Synchronization
 import Testing

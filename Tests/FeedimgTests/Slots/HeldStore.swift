@@ -40,6 +40,7 @@ final class HeldStore: ImageStoring {
 
   func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
   var isEmpty: Bool { store.isEmpty }
+  var removals: Int { store.removals }
   func noteUse(of key: String, for request: HTTPFields, times: Int) {
     store.noteUse(of: key, for: request, times: times)
   }
@@ -56,7 +57,10 @@ final class HeldStore: ImageStoring {
     try store.refresh(key, asked: asked, news: news)
   }
   func remove(_ key: String) throws(CacheError) -> Bool { try store.remove(key) }
+  func clear() throws(CacheError) { try store.clear() }
   func partialDownload(of key: String) -> PartialDownload? { store.partialDownload(of: key) }
   func removePartialDownload(of key: String) { store.removePartialDownload(of: key) }
-  func makeWriter() throws(CacheError) -> any ImageWriting { try store.makeWriter() }
+  func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
+    try store.makeWriter(since: removals)
+  }
 }
