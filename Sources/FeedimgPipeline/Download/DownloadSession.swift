@@ -18,8 +18,6 @@ import FeedimgTransfer
 
   /// The largest number of parts in which a server may send one response.
   private static let maximumParts = 32
-  /// The most bytes of a stalled download that a more urgent one may discard.
-  private nonisolated static let maximumLoss = 64 << 10
 
   func perform() async throws(LoadError) {
     let (scheduler, load) = (loader.scheduler, load)
@@ -66,15 +64,15 @@ import FeedimgTransfer
     // Loopback addresses have the same path on every network.
     let isLocal = request.url.isLoopback
     return DownloadScheduler.Download(
-      preempt: { isStalled in
-        guard incoming.stop(maximumLoss: isStalled ? Self.maximumLoss : nil) else { return false }
+      preempt: {
+        guard incoming.stop() else { return false }
         transfer.stop()
         return true
       },
       movePath: {
         guard !isLocal, transfer.isRunning else { return }
         transfer.isMoved = true
-        if incoming.stop(maximumLoss: .max) { transfer.stop() }
+        if incoming.stop(isConnectionDead: true) { transfer.stop() }
       }
     )
   }

@@ -39,14 +39,12 @@ import FeedimgSystem
       load.setScans(of: variant.url, nil)
       incoming.discard()
     }
-    var request = DownloadRequest(
+    let request = DownloadRequest(
       url: variant.url,
       fields: HTTPFields(identity.fields.fields + fields.fields),
       bodyLimit: settings.downloadLimit,
       totalTimeout: Self.maximumDuration
     )
-    request.connectTimeout = min(request.connectTimeout, attempt.timeLeft)
-    request.responseTimeout = min(request.responseTimeout, attempt.timeLeft)
     let session = DownloadSession(
       loader: loader,
       request: request,

@@ -78,8 +78,7 @@ final class IncomingResponse: BodyReceiving {
     var startsOver = false
     /// Whether to ignore all bytes that still arrive.
     var isStopped = false
-    /// The number of restarts left when the network path changes, or the download stalls, during a response
-    /// that cannot resume.
+    /// The number of restarts left when the network path changes during a response that cannot resume.
     var restartsLeft = 2
 
     /// When callers last heard of progress; nil before the first bytes of the current request.
@@ -177,16 +176,14 @@ final class IncomingResponse: BodyReceiving {
 
   /// Stops the current request if the bytes so far can be resumed.
   ///
-  /// - Parameter maximumLoss: The most bytes to discard if they cannot be resumed; nil to discard none.
+  /// - Parameter isConnectionDead: Whether the connection is probably dead, which also justifies a restart.
   /// - Returns: Whether the request stopped.
-  func stop(maximumLoss: Int? = nil) -> Bool {
+  func stop(isConnectionDead: Bool = false) -> Bool {
     let wantsStream = load.wantsStream
     return state.withLock { state in
       if state.isReceiving, !isPromised(state) {
         // Bytes of another response must not replace those that a reader already has.
-        guard let maximumLoss, state.count <= maximumLoss, state.restartsLeft > 0, !wantsStream else {
-          return false
-        }
+        guard isConnectionDead, state.restartsLeft > 0, !wantsStream else { return false }
         state.restartsLeft -= 1
       }
       state.isStopped = true

@@ -9,9 +9,7 @@ import Synchronization
   /// The actions that the scheduler requests of a download.
   struct Download: Sendable {
     /// Ends the transfer if its bytes can be resumed, and returns whether it did.
-    ///
-    /// A stalled download may also start over if it has received little.
-    let preempt: @PipelineActor @Sendable (_ isStalled: Bool) -> Bool
+    let preempt: @PipelineActor @Sendable () -> Bool
     /// Ends the transfer after a change of the network path; the download continues on the new path.
     let movePath: @PipelineActor @Sendable () -> Void
   }
@@ -117,14 +115,14 @@ import Synchronization
   private func advance() {
     let now = time.now()
     let downloads = downloads
-    var actions = state.advance(at: now) { downloads[$0]?.preempt($1) ?? true }
+    var actions = state.advance(at: now) { downloads[$0]?.preempt() ?? true }
     while !actions.isEmpty {
       switch actions.removeFirst() {
       case .start(let ticket): waiting.removeValue(forKey: ticket)?.resume(returning: true)
       case .preempt(let ticket) where downloads[ticket] == nil:
         // The download has a slot and no transfer yet, so there is none to end.
         state.stopped(ticket, at: now)
-        actions += state.advance(at: now) { downloads[$0]?.preempt($1) ?? true }
+        actions += state.advance(at: now) { downloads[$0]?.preempt() ?? true }
       case .preempt: break
       }
     }

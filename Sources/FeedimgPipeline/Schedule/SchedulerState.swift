@@ -1,5 +1,4 @@
 import FeedimgModel
-import FeedimgTransfer
 
 /// Decides which downloads run and which wait (pure).
 ///
@@ -13,8 +12,7 @@ import FeedimgTransfer
 ///   can resume. The least urgent download goes first, then the one that started last.
 /// - **Stalls.** A download that receives almost nothing for a while does not count toward the limits of other
 ///   hosts. At most ``TransferLimits/total`` downloads are excluded in this way, so at most twice the limit
-///   run. Beyond that, a stalled download yields its slot to a visible one of a host without a running
-///   download: after two seconds, then after twice as long each time.
+///   run.
 /// - **Starvation.** A priority that could start nothing for ten seconds (visible: one second) gets a slot
 ///   beyond the limits. So do visible downloads of a host without a running download, so that slow hosts
 ///   never block them.
@@ -54,18 +52,9 @@ struct SchedulerState: Sendable {
     /// The start of the current window, and the bytes of the body since then.
     var window = (start: Duration.zero, bytes: 0)
     var hasBody = false
-    /// The start of the window in which it stalled; nil while it receives enough.
-    var stalledSince: Duration?
-    /// How often it has yielded its slot because it was stalled.
-    var yields = 0
+    var isStalled = false
     /// Whether it refused a preemption, because it cannot resume.
     var refusedPreemption = false
-
-    var isStalled: Bool { stalledSince != nil }
-    /// The earliest time at which it yields its slot; nil while it is not stalled.
-    var yieldTime: Duration? {
-      stalledSince.map { $0 + SchedulerState.yieldTimes.ceiling(after: yields + 1) }
-    }
   }
 
   /// The time without a byte of the body after which a download is stalled.
@@ -75,8 +64,6 @@ struct SchedulerState: Sendable {
   /// The time in which a download must receive ``minimumBytes``; detecting a stall takes at most twice as long.
   static let bodyStallTime = Duration.seconds(2)
   static let minimumBytes = 1 << 10
-  /// The times after which a stalled download yields its slot; they grow so that slow hosts are served too.
-  static let yieldTimes = Backoff(base: .seconds(2), maximum: .seconds(32))
   /// The time that a priority waits without starting a download before it gets a slot beyond the limits.
   static func starvationLimit(of priority: LoadPriority) -> Duration {
     priority == .visible ? .seconds(1) : .seconds(10)
@@ -92,8 +79,6 @@ struct SchedulerState: Sendable {
   private var starvingSince: [LoadPriority: Duration] = [:]
   /// Counts tickets, turns and starts.
   private var count = 0
-  /// The time of the last call of ``advance(at:preempt:)``.
-  private var lastAdvance = Duration.zero
 
   init(limits: TransferLimits) { self.limits = limits }
 
@@ -139,7 +124,7 @@ struct SchedulerState: Sendable {
     }
     // A byte now and then does not end a stall.
     if entry.isStalled, entry.window.bytes >= Self.minimumBytes {
-      (entry.stalledSince, entry.window.start) = (nil, now)
+      (entry.isStalled, entry.window.start) = (false, now)
     }
     entries[ticket] = entry
   }
@@ -152,8 +137,8 @@ struct SchedulerState: Sendable {
     switch entry.phase {
     case .waiting: return
     case .running:
-      (entry.hasBody, entry.stalledSince, entry.window, entry.refusedPreemption) = (
-        false, nil, (now, 0), false
+      (entry.hasBody, entry.isStalled, entry.window, entry.refusedPreemption) = (
+        false, false, (now, 0), false
       )
       entries[ticket] = entry
     case .stopping:
@@ -176,11 +161,9 @@ struct SchedulerState: Sendable {
   ///
   /// - Parameters:
   ///   - now: The current time.
-  ///   - preempt: Stops a download if its bytes can be resumed, and returns whether it did. A stalled download
-  ///     may also start over.
+  ///   - preempt: Stops a download if its bytes can be resumed, and returns whether it did.
   /// - Returns: The actions, in order.
-  mutating func advance(at now: Duration, preempt: (Ticket, _ isStalled: Bool) -> Bool) -> [Action] {
-    lastAdvance = now
+  mutating func advance(at now: Duration, preempt: (Ticket) -> Bool) -> [Action] {
     findStalls(at: now)
     var actions: [Action] = []
     // Visible downloads start first, with the slots that they preempt. Otherwise other downloads would start
@@ -209,9 +192,6 @@ struct SchedulerState: Sendable {
         }
         deadlines.append(stallTime(entry))
       }
-    }
-    if !idleVisibleHosts.isEmpty {
-      deadlines += runningEntries.compactMap(\.yieldTime).filter { $0 > lastAdvance }
     }
     return deadlines.min()
   }
@@ -248,8 +228,7 @@ extension SchedulerState {
   private mutating func findStalls(at now: Duration) {
     for ticket in running {
       guard var entry = entries[ticket], !entry.isStalled, stallTime(entry) <= now else { continue }
-      let isStalled = !entry.hasBody || entry.window.bytes < Self.minimumBytes
-      entry.stalledSince = isStalled ? entry.window.start : nil
+      entry.isStalled = !entry.hasBody || entry.window.bytes < Self.minimumBytes
       entry.window = (now, 0)
       entries[ticket] = entry
     }
@@ -331,7 +310,7 @@ extension SchedulerState {
     entry.phase = .running
     entry.isExtra = isExtra
     entry.started = next()
-    (entry.hasBody, entry.stalledSince, entry.window, entry.refusedPreemption) = (false, nil, (now, 0), false)
+    (entry.hasBody, entry.isStalled, entry.window, entry.refusedPreemption) = (false, false, (now, 0), false)
     entries[ticket] = entry
     running.insert(ticket)
     // Hosts that started downloads long ago count as new.
@@ -343,20 +322,16 @@ extension SchedulerState {
   // MARK: Preemption
 
   /// Stops a less urgent download if that helps visible ones.
-  private mutating func preemptOne(
-    at now: Duration,
-    _ preempt: (Ticket, _ isStalled: Bool) -> Bool
-  ) -> Ticket? {
+  private mutating func preemptOne(at now: Duration, _ preempt: (Ticket) -> Bool) -> Ticket? {
     let isVisibleRunning = runningEntries.contains { $0.priority == .visible && !$0.isStalled }
     guard waits(.visible) || isVisibleRunning else { return nil }
     let victims = running.compactMap { ticket in entries[ticket].map { (ticket: ticket, entry: $0) } }
-      .filter { ($0.entry.priority < .visible || yields($0.entry, at: now)) && !$0.entry.refusedPreemption }
+      .filter { $0.entry.priority < .visible && !$0.entry.refusedPreemption }
       .sorted { ($0.entry.priority, -$0.entry.started) < ($1.entry.priority, -$1.entry.started) }
     for victim in victims where helps(victim.entry, at: now) {
-      if preempt(victim.ticket, victim.entry.isStalled) {
+      if preempt(victim.ticket) {
         running.remove(victim.ticket)
         entries[victim.ticket]?.phase = .stopping
-        if victim.entry.isStalled { entries[victim.ticket]?.yields += 1 }
         return victim.ticket
       }
       entries[victim.ticket]?.refusedPreemption = true
@@ -364,20 +339,8 @@ extension SchedulerState {
     return nil
   }
 
-  /// The hosts of waiting visible downloads that have no running download.
-  private var idleVisibleHosts: [String] {
-    waiting[.visible]?.keys.filter { runningCount(of: $0) == 0 } ?? []
-  }
-
-  /// Whether a stalled visible download must leave its slot to a visible one of another host.
-  private func yields(_ entry: Entry, at now: Duration) -> Bool {
-    guard !entry.isExtra, let time = entry.yieldTime, time <= now else { return false }
-    return idleVisibleHosts.contains { hasSlot(for: $0, without: entry) }
-  }
-
   /// Whether visible downloads gain from the slot of another download.
   private func helps(_ victim: Entry, at now: Duration) -> Bool {
-    if victim.priority == .visible { return yields(victim, at: now) }
     // A visible download takes a slot beyond the limits only if one is due and both such slots are taken.
     guard !victim.isExtra else {
       return hasStarved(.visible, at: now) && extraCount(of: .visible) == 0

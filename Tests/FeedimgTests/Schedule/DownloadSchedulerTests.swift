@@ -24,7 +24,7 @@ extension DownloadScheduler {
   private func download(_ name: String = "") -> DownloadScheduler.Download {
     let calls = calls
     return DownloadScheduler.Download(
-      preempt: { _ in
+      preempt: {
         calls.add("preempt \(name)")
         return true
       },

@@ -105,7 +105,7 @@ struct LinkScene {
   }
 
   private mutating func advance() {
-    var actions = scheduler.advance(at: now) { _, _ in true }
+    var actions = scheduler.advance(at: now) { _ in true }
     while !actions.isEmpty {
       switch actions.removeFirst() {
       case .start(let ticket):
@@ -117,7 +117,7 @@ struct LinkScene {
         downloads[ticket]?.responseTime = nil
         downloads[ticket]?.isResponding = false
         scheduler.stopped(ticket, at: now)
-        actions += scheduler.advance(at: now) { _, _ in true }
+        actions += scheduler.advance(at: now) { _ in true }
       }
     }
   }

@@ -12,7 +12,6 @@ struct SchedulerScene {
   private var receiving: Set<String> = []
   /// The downloads whose bytes cannot be resumed.
   private var unresumable: Set<SchedulerState.Ticket> = []
-  private var stopping: Set<String> = []
   /// The recorded actions, such as `start a`.
   private var told: [String] = []
 
@@ -32,7 +31,6 @@ struct SchedulerScene {
   /// The transfer of a download ended without the complete response.
   mutating func stopped(_ name: String) {
     receiving.remove(name)
-    stopping.remove(name)
     if let ticket = tickets[name] { state.stopped(ticket, at: now) }
     advance()
   }
@@ -84,12 +82,10 @@ struct SchedulerScene {
 
   private mutating func advance() {
     let unresumable = unresumable
-    for action in state.advance(at: now, preempt: { ticket, _ in !unresumable.contains(ticket) }) {
+    for action in state.advance(at: now, preempt: { !unresumable.contains($0) }) {
       switch action {
       case .start(let ticket): told.append("start \(name(ticket))")
-      case .preempt(let ticket):
-        told.append("preempt \(name(ticket))")
-        stopping.insert(name(ticket))
+      case .preempt(let ticket): told.append("preempt \(name(ticket))")
       }
     }
   }
@@ -97,11 +93,6 @@ struct SchedulerScene {
   private func name(_ ticket: SchedulerState.Ticket) -> String {
     tickets.first { $0.value == ticket }?.key ?? "an unknown download"
   }
-
-  func isRunning(_ name: String) -> Bool { tickets[name].map(state.isRunning) ?? false }
-
-  /// The downloads that were preempted and have not reported their end, in the order of their names.
-  var preempted: [String] { stopping.sorted() }
 
   /// The actions since the last call.
   mutating func news() -> [String] {

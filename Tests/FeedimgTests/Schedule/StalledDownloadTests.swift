@@ -128,40 +128,6 @@ import Testing
     #expect(scene.news() == ["preempt p2", "start v3"])
   }
 
-  // MARK: Yielding
-
-  @Test func `however many hosts stall, the download of another host starts after two seconds`() {
-    var scene = SchedulerScene(Self.slow)
-    for number in 0..<20 { scene.enter("\(number)", .visible, host: "stalled \(number)") }
-    scene.pass(.seconds(1))
-    scene.enter("good", .visible, host: "good")
-    scene.pass(.seconds(1))
-    let news = scene.news()
-    #expect(news.contains { $0.hasPrefix("preempt") })
-    // Hosts that never started a download go first, in order of arrival.
-    for _ in 0..<10 where !scene.isRunning("good") {
-      for name in scene.preempted { scene.stopped(name) }
-      scene.pass(.seconds(2))
-    }
-    #expect(scene.isRunning("good"))
-  }
-
-  @Test func `a stalled download yields later each time, so that a slow host is served too`() {
-    var scene = SchedulerScene(TransferLimits(total: 1, perHost: 1, besideUrgent: 0))
-    for name in ["a", "b", "c", "d"] { scene.enter(name, .visible, host: name) }
-    var last = Duration.zero
-    var turns: [Duration] = []
-    while turns.count < 24, scene.now < .seconds(600) {
-      scene.pass(.milliseconds(500))
-      let preempted = scene.preempted
-      guard !preempted.isEmpty else { continue }
-      turns.append(scene.now - last)
-      last = scene.now
-      for name in preempted { scene.stopped(name) }
-    }
-    #expect((turns.last ?? .zero) >= .seconds(8), "\(turns)")
-  }
-
   // MARK: Beside urgent downloads
 
   @Test func `a near download starts beside a visible one of another host that does not respond`() {

@@ -53,32 +53,6 @@ import Testing
     while await !test.loader.scheduler.isIdle { await Task.yield() }
   }
 
-  @Test func `an image arrives within seconds although twenty hosts do not respond`() async throws {
-    let downloader = HeldDownloader(holding: { $0.url.host.hasPrefix("silent") })
-    let time = ManualTime()
-    let test = try TestLoader(.wifi, downloader: downloader, time: time.time)
-    let silent = try (0..<20).map { number in
-      let item = try TestLoader.item(original: "http://silent\(number).example/a")
-      return Task { try await test.loader.load(item) }
-    }
-    while test.loader.coalescer.count < 20 { await Task.yield() }
-    let item = try TestLoader.item(original: "http://good.example/a")
-    let isLoaded = Atomic(false)
-    let good = Task {
-      defer { isLoaded.store(true, ordering: .releasing) }
-      return try await test.loader.load(item)
-    }
-    while !isLoaded.load(ordering: .acquiring), time.time.now() < .seconds(60) {
-      await test.loader.scheduler.settle()
-      time.pass(.milliseconds(100))
-      for _ in 0..<50 { await Task.yield() }
-    }
-    #expect(try await good.value.bytes == SampleImage.jpeg)
-    #expect(time.time.now() < .seconds(10))
-    for task in silent { task.cancel() }
-    for task in silent { await #expect(throws: LoadError.self) { try await task.value } }
-  }
-
   @Test func `a near image arrives beside a visible one whose server drips`() async throws {
     let picture = PictureOrigin.picture(1, size: 4000)
     let (drop, end) = (Gate(), Gate())
