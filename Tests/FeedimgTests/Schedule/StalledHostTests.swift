@@ -1,5 +1,4 @@
 import FeedimgModel
-import FeedimgSystem
 import LoopbackServer
 import Synchronization
 import Testing

@@ -51,7 +51,8 @@ import Testing
       waits.append(time.time.now() - start)
       await pass { await retries.subscriberCount == 1 && slot.presentation?.isLoading == false }
     }
-    #expect(waits == waits.sorted() && waits[0] >= .seconds(4) && waits[5] >= .seconds(60), "\(waits)")
+    // The first wait may still be one of the load itself.
+    #expect(waits == waits.sorted() && waits[1] >= .seconds(4) && waits[5] >= .seconds(60), "\(waits)")
     #expect(server.log.count(of: "/a") == before + 6 * tries)
     isBroken.store(false, ordering: .releasing)
     await pass { slot.presentation?.shown == .original }
