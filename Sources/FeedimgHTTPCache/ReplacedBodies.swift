@@ -13,6 +13,7 @@ extension CacheIndex {
   ///   - limits: The limits, with the time to keep it.
   ///   - now: Seconds since 1970.
   /// - Returns: The bodies to remove instead, perhaps that of `record`.
+  /// - Throws: ``SQLiteError``; the caller then rolls back.
   func keepReplaced(
     _ record: EntryRecord,
     within limits: CacheLimits,

@@ -202,6 +202,8 @@ package protocol ImageStoring: Sendable {
   ///
   /// - Parameter removals: ``removals`` when the load of the image began. If the cache is cleared later, the image is
   ///   not kept.
+  /// - Returns: The writer.
+  /// - Throws: ``CacheError`` if the folder cannot be created.
   func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting
 }
 

@@ -46,6 +46,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// Names the user and password of a URL in its key.
   ///
   /// - Parameter origin: Scheme, user, password, host and port, so that equal passwords of two hosts differ.
+  /// - Returns: The end of the key.
   fileprivate static func hash(of origin: String) -> String {
     var origin = origin
     let hash = origin.withUTF8 { feedimg_xxh3_hash($0.baseAddress, $0.count) }
