@@ -266,6 +266,7 @@ final class Transfer {
   /// The error for a body that content decoding has expanded too much.
   ///
   /// - Parameter encoded: The number of bytes received so far, or an upper bound.
+  /// - Returns: The error; nil for a body within the limits.
   private func expansionError(encoded: Int) -> LoadError? {
     guard exchange.isDecoded, exchange.received > Self.maximumUncheckedLength,
       exchange.received / Self.maximumExpansion > encoded
