@@ -57,11 +57,6 @@ int feedimg_seal(const void *bytes, size_t count)
     return -1;
 }
 
-void feedimg_trim_heap(void)
-{
-    malloc_trim(0);
-}
-
 void feedimg_share_arena(int reused)
 {
     mallopt(M_ARENA_MAX, 1);

@@ -37,7 +37,7 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// The URL without the user and password, for people, messages and other programs.
   public var description: String { Self.withoutCredentials(text) }
 
-  /// What stands before the hash of the user and password at the end of a key; no URL has a space.
+  /// The separator before the hash of the user and password at the end of a key; URLs have no spaces.
   private static let hashMark = " by "
 
   /// Whether a key names credentials by their hash.

@@ -169,7 +169,7 @@ struct FitsTie: Sendable, Hashable {
   private let size: Int?
   private let budgetLeft: Int?
 
-  /// What a state says about a quantity.
+  /// The values of a quantity in a state.
   private enum Knowledge {
     case unknown
     case between(ClosedRange<Int>)

@@ -1,4 +1,3 @@
-import CRuntime
 public import Feedimg
 import Glibc
 import NIOCore
@@ -52,7 +51,7 @@ public final class Service: Sendable {
     register = ConnectionRegister(
       limit: min(limits.connections, descriptors / 2),
       bodyLimit: limits.bodies,
-      releaseMemory: { feedimg_trim_heap() },
+      releaseMemory: { FreedMemory.giveBack() },
       rest: { [loader] in loader.rest() }
     )
     let upgrades = UpgradePublisher(loader)

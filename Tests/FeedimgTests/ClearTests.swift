@@ -6,7 +6,7 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// What users remove is gone from the disk and from the memory of every process.
+/// Removed images leave the disk and the memory of every process.
 @Suite(.timeLimit(.minutes(10))) struct ClearTests {
   private static let picture = Reply.response(
     200,

@@ -9,9 +9,6 @@
    called on any thread. */
 void feedimg_take_jobs(void (*take)(void *job));
 
-/* Returns free memory to the system (malloc_trim(3)). */
-void feedimg_trim_heap(void);
-
 /* Makes all threads share one arena, which keeps freed blocks of at most this many bytes (mallopt(3)). */
 void feedimg_share_arena(int reused);
 
