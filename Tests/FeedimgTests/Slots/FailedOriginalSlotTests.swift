@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 4], [false, true])
+  @Test(arguments: [1], [false, true])
   func `a visible slot requests its original again with backoff until the host delivers it`(
     _ tries: Int,
     _ isThumbnailCached: Bool
