@@ -49,6 +49,8 @@ let package = Package(
     .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
     // A separate product, so that programs with Feedimg alone build neither swift-log nor swift-metrics.
     .library(name: "FeedimgObservability", targets: ["FeedimgObservability"]),
+    // Scripted networks, servers and clocks, and values, for the tests of programs.
+    .library(name: "FeedimgTesting", targets: ["FeedimgTesting"]),
     .executable(name: "feedimg", targets: ["FeedimgCLI"]),
     .executable(name: "feedimg-serve", targets: ["FeedimgServe"]),
   ],
@@ -86,6 +88,15 @@ let package = Package(
       dependencies: [
         "Feedimg", .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),
+      ],
+      swiftSettings: settings
+    ),
+
+    .target(
+      name: "FeedimgTesting",
+      dependencies: [
+        "Feedimg", "FeedimgPipeline", "FeedimgModel", "FeedimgTransfer", "FeedimgHTTPCache",
+        "FeedimgSettings",
       ],
       swiftSettings: settings
     ),
@@ -292,6 +303,11 @@ let package = Package(
         "FeedimgUsage",
         "LoopbackServer", "TestSystem",
       ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgTestingTests",
+      dependencies: ["FeedimgTesting", "Feedimg"],
       swiftSettings: settings
     ),
     .testTarget(

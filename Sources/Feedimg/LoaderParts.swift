@@ -34,6 +34,15 @@ package struct LoaderParts: Sendable {
     let services = NetworkServices(of: configuration)
     let downloader = CurlDownloader(
       userAgent: configuration.userAgent,
+      certificateFile: configuration.requests.certificateFile,
+      clientCertificate: configuration.requests.clientCertificate.map { certificate in
+        ClientKey(
+          origins: certificate.origins.compactMap { try? ImageURL($0) },
+          file: certificate.file,
+          keyFile: certificate.keyFile ?? certificate.file
+        )
+      },
+      proxy: configuration.requests.proxy,
       addresses: configuration.reachesPrivateHosts ? .everything : .internet
     )
     cacheFolder = try folders.cache
@@ -103,9 +112,11 @@ extension ImageLoader {
       // Without a folder for the ledger, traffic is not counted.
       usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
       observers: configuration.observers,
-      service: configuration.service.map {
-        ServiceClient(socket: $0, cacheFolder: parts.cacheFolder, downloader: downloader, time: time)
-      },
+      // The service would connect in its own way.
+      service: configuration.requests.usesUsualConnections
+        ? configuration.service.map {
+          ServiceClient(socket: $0, cacheFolder: parts.cacheFolder, downloader: downloader, time: time)
+        } : nil,
       sources: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) })
     )
   }

@@ -19,6 +19,7 @@ struct LoadCommand: AsyncParsableCommand {
         feedimg load --item item.json --trace               show where the time goes
         feedimg load --item item.json --reload              check with the server first
         feedimg load feed.jsonl --timeout 20                stop after 20 seconds
+        feedimg load https://x.example/a.jpg --header 'Authorization: Bearer abc'
 
       An invalid item of a feed is skipped, with a warning that names its line. The URL of an image is an item \
       without a thumbnail.
@@ -50,6 +51,15 @@ struct LoadCommand: AsyncParsableCommand {
   )
   var timeout: Double?
 
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Send this header field with each request, such as 'Referer: https://x.example/'; may be repeated.",
+      valueName: "name: value"
+    )
+  )
+  var header: [String] = []
+
   @Flag(help: "Revalidate cached images before printing them, even fresh ones.")
   var reload = false
 
@@ -68,6 +78,30 @@ struct LoadCommand: AsyncParsableCommand {
     }
   }
 
+  /// The fields of `--header`, for the one origin of the items.
+  private func headers(for items: [FeedItem]) throws(CommandFailure) -> [String: [String: String]] {
+    guard !header.isEmpty else { return [:] }
+    var fields: [String: String] = [:]
+    for text in header {
+      // The message does not repeat the text, which may be a secret.
+      guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
+        throw CommandFailure(.usage, "--header: expected a name and a value, such as `Accept-Language: de`")
+      }
+      let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      fields[String(text[..<colon])] = String(value)
+    }
+    let origins = Set(items.flatMap { [$0.original, $0.thumbnail] }.compactMap { $0?.url.origin }).sorted()
+    guard let origin = origins.first else { return [:] }
+    guard origins.count == 1 else {
+      throw CommandFailure(
+        .usage,
+        "--header: expected images of one origin, but \(input.names) has images of \(origins.count), such as "
+          + "`\(origin)` and `\(origins[1])`"
+      )
+    }
+    return [origin: fields]
+  }
+
   func run() async throws {
     var configuration = try situation.configuration()
     let file = output.map { OutputFile(path: $0) }
@@ -83,6 +117,7 @@ struct LoadCommand: AsyncParsableCommand {
       )
     }
     try file?.check()
+    configuration.requests.headers = try headers(for: items)
     let trace = trace ? LoadTrace() : nil
     // A trace covers only loads in this process, so do not use the service.
     if let trace { configuration.observers = [trace] } else { service.apply(to: &configuration) }

@@ -6,8 +6,11 @@ package struct DecodedKey: Sendable, Hashable {
   package var url: String
   package var size: DisplaySize
   package var format: Bitmap.Format
+  /// The identifiers of the processors, in order.
+  package var processors: [String]
 
-  package init(url: String, size: DisplaySize, format: Bitmap.Format) {
+  package init(url: String, size: DisplaySize, format: Bitmap.Format, processors: [String] = []) {
+    self.processors = processors
     self.url = url
     self.size = size
     self.format = format

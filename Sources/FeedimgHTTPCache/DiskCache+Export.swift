@@ -104,7 +104,7 @@ extension DiskCache {
 extension EntryRecord {
   /// The record without cookies; nil if the request had credentials.
   fileprivate var impersonal: EntryRecord? {
-    guard !ImageURL.hasCredentials(key: key) else { return nil }
+    guard !ImageURL.hasCredentials(key: key), !AccountKey.isAccount(key) else { return nil }
     guard var response = StoredResponse(self) else { return self }
     guard response.varied["Authorization"] == nil, response.varied["Cookie"] == nil else { return nil }
     response.head.fields.fields.removeAll { ["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }

@@ -127,6 +127,22 @@ extension DiskCache {
   }
 }
 
+/// The key of an image that was requested on behalf of an account.
+package enum AccountKey {
+  /// - Parameters:
+  ///   - key: The key of the URL.
+  ///   - account: The fields that name the account; the key has only their hash.
+  package static func of(_ key: String, _ account: HTTPFields) -> String {
+    key + mark + ResponseKey.identity(account)
+  }
+
+  /// Whether a key is one of these.
+  static func isAccount(_ key: String) -> Bool { key.contains(mark) }
+
+  /// No URL has a space.
+  private static let mark = " by "
+}
+
 /// The key of the responses to `GET /v1/fetch` for one URL, in the disk cache and in memory.
 ///
 /// Requests with different credentials never share a response.

@@ -21,8 +21,13 @@ public struct Bitmap: Sendable, Hashable {
 
   /// Creates a bitmap whose rows have no padding.
   ///
+  /// - Parameters:
+  ///   - size: In pixels; each side is at least 1.
+  ///   - format: The order of a pixel's bytes.
+  ///   - isOpaque: Whether every alpha value is 255.
+  ///   - bytes: The rows from top to bottom, in sRGB, with premultiplied alpha.
   /// - Returns: Nil unless `bytes` has four bytes for each pixel.
-  package init?(size: PixelSize, format: Format, isOpaque: Bool, bytes: [UInt8]) {
+  public init?(size: PixelSize, format: Format, isOpaque: Bool, bytes: [UInt8]) {
     let (area, isTooGreat) = size.width.multipliedReportingOverflow(by: size.height)
     guard size.width > 0, size.height > 0, !isTooGreat, area <= Int.max / 4, bytes.count == area * 4 else {
       return nil

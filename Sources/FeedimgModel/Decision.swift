@@ -105,6 +105,15 @@ public struct Decision: Sendable, Hashable {
   }
 }
 
+extension Decision {
+  /// Shows the best cached image in place of one to load.
+  package mutating func useOnlyCache() {
+    guard load != nil else { return }
+    (image, load) = (show, nil)
+    source = image == .placeholder ? .none : .cache
+  }
+}
+
 /// The value of one fact, and its source.
 public struct FactReading: Sendable, Hashable {
   /// The name in policies, such as `always original`.

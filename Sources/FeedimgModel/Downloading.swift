@@ -15,6 +15,8 @@ package struct DownloadRequest: Sendable, Hashable {
   package var socket: String?
   /// Sent in addition to the downloader's own fields.
   package var fields: HTTPFields
+  /// Sent only to the origin of ``url``, in place of other fields of the same names.
+  package var boundFields = HTTPFields()
   /// A longer body fails with ``LoadError/Code/tooLarge``.
   package var bodyLimit: ByteCount
   package var redirectLimit: Int

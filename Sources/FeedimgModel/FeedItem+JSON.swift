@@ -40,7 +40,8 @@ extension FeedItem {
         blurHash: try placeholder?.text("blurhash"),
         thumbHash: try placeholder?.text("thumbhash"),
         color: try placeholder?.color("color")
-      )
+      ),
+      sizes: variants.sizes
     )
   }
 
@@ -121,10 +122,11 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 }
 
-/// The two variants that feedimg uses, selected from all variants of an item.
+/// The original, the thumbnail and their other sizes, selected from all variants of an item.
 struct ItemVariants {
   var original: ImageVariant?
   var thumbnail: ImageVariant?
+  var sizes: [ImageVariant] = []
 
   /// The smallest preferred width of a thumbnail, in pixels.
   private static let preferredThumbnailWidth = 320
@@ -192,6 +194,20 @@ struct ItemVariants {
     self.original = original
     thumbnail = Self.thumbnail(among: thumbnails.map(\.variant))
     removeDuplicate()
+    sizes = sizes(among: listed)
+  }
+
+  /// The other variants with a width.
+  ///
+  /// Without a role, those wider than the thumbnail are sizes of the original.
+  private func sizes(among listed: [(variant: ImageVariant, hasRole: Bool)]) -> [ImageVariant] {
+    listed.compactMap { variant, hasRole in
+      guard let width = variant.width, ![original?.url.key, thumbnail?.url.key].contains(variant.url.key)
+      else { return nil }
+      var variant = variant
+      if !hasRole { variant.role = width > thumbnail?.width ?? 0 ? .original : .thumbnail }
+      return variant
+    }
   }
 
   /// The smallest variant that is wide enough, otherwise the widest; the first of equals.

@@ -12,6 +12,8 @@ public struct FeedItem: Sendable, Hashable {
   public var thumbnail: ImageVariant?
   /// Drawn until an image is available.
   public var placeholder: Placeholder
+  /// Other sizes of the original and the thumbnail, by ``ImageVariant/role``; the size of a view chooses.
+  public var sizes: [ImageVariant]
 
   /// Creates an item.
   ///
@@ -22,7 +24,8 @@ public struct FeedItem: Sendable, Hashable {
     page: String? = nil,
     original: ImageVariant?,
     thumbnail: ImageVariant?,
-    placeholder: Placeholder = Placeholder()
+    placeholder: Placeholder = Placeholder(),
+    sizes: [ImageVariant] = []
   ) {
     self.id = id
     self.alternativeText = alternativeText
@@ -30,6 +33,7 @@ public struct FeedItem: Sendable, Hashable {
     self.original = original
     self.thumbnail = thumbnail
     self.placeholder = placeholder
+    self.sizes = sizes
   }
 
   /// The variant with a role, if the item has one.

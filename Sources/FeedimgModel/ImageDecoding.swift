@@ -62,6 +62,8 @@ public struct DecodeRequest: Sendable, Hashable {
   public var format: Bitmap.Format
   /// The treatment of a truncated or damaged image.
   public var damage: Damage
+  /// Change the decoded pixels, in this order; the loader calls them, not the decoder.
+  public var processors: [any ImageProcessing]
 
   /// Creates a request.
   ///
@@ -69,10 +71,17 @@ public struct DecodeRequest: Sendable, Hashable {
   ///   - size: Nil for the size of the image.
   ///   - format: The order of a pixel's bytes.
   ///   - damage: The treatment of a truncated or damaged image.
-  public init(_ size: DisplaySize? = nil, format: Bitmap.Format = .rgba, damage: Damage = .refuse) {
+  ///   - processors: Change the decoded pixels, in this order.
+  public init(
+    _ size: DisplaySize? = nil,
+    format: Bitmap.Format = .rgba,
+    damage: Damage = .refuse,
+    processors: [any ImageProcessing] = []
+  ) {
     self.size = size
     self.format = format
     self.damage = damage
+    self.processors = processors
   }
 }
 
@@ -91,11 +100,19 @@ public struct DecodedImage: Sendable, Hashable {
   /// Zero if parts of the image are missing.
   public var detail: PixelSize
 
-  package init(
+  /// Creates a decoded image, such as in a decoder of your own.
+  ///
+  /// - Parameters:
+  ///   - bitmap: Upright, in sRGB.
+  ///   - sourceSize: The size of the encoded image, upright.
+  ///   - isPartial: Whether a part of the image is missing or damaged.
+  ///   - isAnimated: Whether the image has more frames.
+  ///   - detail: The resolution of the shown content; nil for the bitmap's size, or zero if parts are missing.
+  public init(
     bitmap: Bitmap,
     sourceSize: PixelSize,
-    isPartial: Bool,
-    isAnimated: Bool,
+    isPartial: Bool = false,
+    isAnimated: Bool = false,
     detail: PixelSize? = nil
   ) {
     self.bitmap = bitmap
@@ -117,7 +134,12 @@ public struct ImageAnimation: Sendable, Hashable {
     /// Viewers show frames under 20 ms for 100 ms.
     public var duration: Duration
 
-    package init(bitmap: Bitmap, duration: Duration) {
+    /// Creates a frame.
+    ///
+    /// - Parameters:
+    ///   - bitmap: The complete image, upright, in sRGB.
+    ///   - duration: The duration in the file, possibly zero.
+    public init(bitmap: Bitmap, duration: Duration) {
       self.bitmap = bitmap
       self.duration = duration
     }
@@ -130,7 +152,13 @@ public struct ImageAnimation: Sendable, Hashable {
   /// Whether frames are missing because of damage or the memory limit.
   public var isPartial: Bool
 
-  package init(frames: [Frame], loopCount: Int?, isPartial: Bool) {
+  /// Creates an animation.
+  ///
+  /// - Parameters:
+  ///   - frames: In order, at least one.
+  ///   - loopCount: The number of repetitions; nil for endless.
+  ///   - isPartial: Whether frames are missing because of damage or the memory limit.
+  public init(frames: [Frame], loopCount: Int?, isPartial: Bool = false) {
     self.frames = frames
     self.loopCount = loopCount
     self.isPartial = isPartial
@@ -157,7 +185,12 @@ public struct DecodeError: Error, Sendable, Hashable, CustomStringConvertible {
   /// One line of text.
   public var message: String
 
-  package init(_ code: Code, _ message: String) {
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of failure.
+  ///   - message: One line of text, in lower case, without a full stop.
+  public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }

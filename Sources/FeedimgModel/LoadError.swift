@@ -28,6 +28,8 @@ public struct LoadError: Error, Sendable, Hashable {
     case unavailable
     /// The response violated HTTP.
     case malformed
+    /// The policy that the caller named does not exist or is invalid.
+    case invalidPolicy
   }
 
   /// The kind of failure.

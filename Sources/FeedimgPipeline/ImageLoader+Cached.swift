@@ -5,11 +5,16 @@ import Synchronization
 
 extension ImageLoader {
   /// Returns the image of a variant from memory, else verified from disk; nil if neither has it.
-  @PipelineActor package func cached(_ variant: ImageVariant) async -> FetchedImage? {
-    let key = variant.url.key
-    guard let image = memory[key] else { return await stored(variant) }
+  @PipelineActor package func cached(
+    _ variant: ImageVariant,
+    by cache: CachePolicy = .default
+  ) async -> FetchedImage? {
+    let key = identity.key(of: variant.url)
+    guard cache.usesMemory, let image = memory[key] else {
+      return cache.usesDisk ? await stored(variant, fillsMemory: cache.usesMemory) : nil
+    }
     // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
-    uses.note(key)
+    if cache.usesDisk { uses.note(key) }
     LoadEventReporter.report(.found(.memory))
     var fetched = FetchedImage(image, from: .memory)
     if image.path == nil { fetched.storing = stores[key] }
@@ -17,14 +22,18 @@ extension ImageLoader {
   }
 
   /// Reads the image of a variant from disk, and adds it to memory unless the task is cancelled.
-  @PipelineActor func stored(_ variant: ImageVariant) async -> FetchedImage? {
-    let (key, wanted) = (variant.url.key, Wanted())
+  @PipelineActor func stored(
+    _ variant: ImageVariant,
+    fillsMemory: Bool = true
+  ) async -> FetchedImage? {
+    let (key, wanted) = (identity.key(of: variant.url), Wanted())
+    let sent = identity.adapted(for: variant.url).sent
     let image = await withTaskCancellationHandler {
-      await disk.run { [memory, store, identity] in
+      await disk.run { [memory, store] in
         memory.fill(
           key,
-          ifWanted: { wanted.value },
-          from: { store.read(key, for: identity.sent).map(MemoryCache.Image.init) }
+          ifWanted: { fillsMemory && wanted.value },
+          from: { store.read(key, for: sent).map(MemoryCache.Image.init) }
         )
       }
     } onCancel: {

@@ -39,6 +39,10 @@ extension ImageLoader {
     /// Servers may choose an image by it. If nil, the loader sends the types of ``decoder``, or without a
     /// decoder, ``ImageLoader/usualAccept``.
     public var accept: String?
+    /// The header fields, certificates, proxy and time limits of requests.
+    ///
+    /// The service loads no image for which the program sets header fields, certificates or a proxy.
+    public var requests = RequestOptions()
     /// Whether images may come from this machine and from private networks.
     ///
     /// Set it to false if the program loads URLs that its user did not choose.

@@ -36,12 +36,29 @@ extension ImageLoader {
   /// Looks up the images of items in the cache; the result returns whether the image of a URL is cached.
   ///
   /// If decisions do not depend on the disk, only memory is checked.
-  package func presence(of items: [FeedItem], _ context: DecisionContext) -> (ImageURL) -> Bool {
+  package func presence(
+    of items: [FeedItem],
+    _ context: DecisionContext,
+    by cache: CachePolicy = .default
+  ) -> (ImageURL) -> Bool {
     let keys =
-      context.asksCache ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0?.url.key } } : []
+      context.asksCache && cache.usesDisk
+      ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0.map { identity.key(of: $0.url) } } } : []
     let cached = Set(zip(keys, keys.isEmpty ? [] : store.contains(keys)).lazy.filter(\.1).map(\.0))
     memory.dropRemoved()
-    return { cached.contains($0.key) || self.memory.contains($0.key) }
+    return { url in
+      let key = self.identity.key(of: url)
+      return cached.contains(key) || cache.usesMemory && self.memory.contains(key)
+    }
+  }
+
+  /// Returns an item with the versions that a view of this size needs; the policy decides among them.
+  package func sized(_ item: FeedItem, for request: DecodeRequest?) -> FeedItem {
+    guard let size = request?.size else { return item }
+    return item.sized(for: size) { url in
+      let key = identity.key(of: url)
+      return memory[key] != nil || store.contains([key]) == [true]
+    }
   }
 
   /// Reads the cost of data from services from now on, even if the policy does not depend on it.

@@ -23,7 +23,7 @@ public final class ImageLoader: Sendable {
   package let policy: PolicyInForce
   let overrides: [CheckedOverride]
   let hostFacts: HostFacts
-  let identity: RequestIdentity
+  package let identity: RequestIdentity
   /// Seconds since 1970; may jump.
   let clock: @Sendable () -> Double
   let coalescer: Coalescer<FetchedImage>
@@ -52,6 +52,8 @@ public final class ImageLoader: Sendable {
   let freshness = FreshnessCache()
   /// The sources of all facts except the network, the settings and the ledger.
   let sources: FactSources
+  /// The policies that callers name for single loads.
+  let namedPolicies: NamedPolicies
   /// The latest facts, reused while they stay the same.
   let snapshotCache = SnapshotCache()
   /// The loader whose parts this one shares; nil for a loader with its own parts.
@@ -85,7 +87,7 @@ public final class ImageLoader: Sendable {
     self.store = store
     self.memory = memory
     self.budget = budget
-    pixels = decoder.map { DecodingQueue($0, memory, time) }
+    pixels = decoder.map { DecodingQueue($0, memory, time) { identity.key(of: $0) } }
     pressure = MemoryPressure(memory, environment: environment)
     let (disk, writes) = (ThreadExecutor("feedimg-disk"), ThreadExecutor("feedimg-writes"))
     let meter = usage.map { UsageMeter($0, network: network, time: time, on: writes) }
@@ -120,7 +122,7 @@ public final class ImageLoader: Sendable {
     (self.revalidator, self.scheduler, self.retries, self.time) = (revalidator, scheduler, retries, time)
     (self.disk, self.writes, transfers, base) = (disk, writes, TransferRegistry(), nil)
     uses = MemoryUseRecorder(of: store, for: identity.sent, on: writes)
-    (coalescer, stores) = (Coalescer(), StoresInFlight())
+    (coalescer, stores, namedPolicies) = (Coalescer(), StoresInFlight(), NamedPolicies())
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
 
@@ -137,7 +139,7 @@ public final class ImageLoader: Sendable {
     (disk, writes, stores) = (base.disk, base.writes, base.stores)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
     (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
-    sources = base.sources
+    (sources, namedPolicies) = (base.sources, base.namedPolicies)
   }
 
   deinit {
@@ -199,13 +201,16 @@ public final class ImageLoader: Sendable {
   }
 
   /// Decides for items; a trusted network counts as connected if it says so, even if all transfers fail.
+  ///
+  /// Images count as cached where the cache policy reads them.
   func resolve(
     _ items: [FeedItem],
     trustingNetwork: Bool,
+    by cache: CachePolicy = .default,
     _ facts: (FeedItem) -> [String: String]
   ) -> [Resolution] {
     var context = decisionContext(trustingNetwork: trustingNetwork)
-    let isCached = presence(of: items, context)
+    let isCached = presence(of: items, context, by: cache)
     return items.map { item in
       context.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)
     }
@@ -228,26 +233,45 @@ public final class ImageLoader: Sendable {
   /// A cached image returns at once. If it may be stale and the policy permits the request, its server
   /// revalidates it meanwhile; see ``revalidation(of:)``.
   ///
+  /// If the item has several sizes, the smallest one loads that `pixels` does not enlarge. The policy still
+  /// decides between the sizes of the original and those of the thumbnail.
+  ///
   /// - Parameters:
   ///   - item: The item to load.
   ///   - pixels: The size of ``LoadedImage/bitmap`` to decode; needs a decoder in the configuration. If the
   ///     original cannot be decoded, the thumbnail replaces it.
   ///   - facts: See ``resolve(_:facts:)->Resolution``.
   ///   - priority: The priority among all loads.
+  ///   - cache: How the load uses memory and disk.
+  ///   - policy: The name of the policy that decides about this load; nil for the policy in force.
   ///   - progress: Called on a separate thread as bytes arrive from the network.
   /// - Returns: The image with its bytes, its source and the decision.
-  /// - Throws: ``LoadError``; `nothingToShow` if only the placeholder is available.
+  /// - Throws: ``LoadError``; `nothingToShow` if only the placeholder is available, `invalidPolicy` for a
+  ///   policy that does not exist or is invalid.
   public func load(
     _ item: FeedItem,
     pixels: DecodeRequest? = nil,
     facts: [String: String] = [:],
     priority: LoadPriority = .visible,
+    cache: CachePolicy = .default,
+    policy: String? = nil,
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(LoadError) -> LoadedImage {
-    var load = ImageLoad(loader: self, item: item, facts: facts)
-    (load.handle, load.progress) = (LoadHandle(priority), progress)
+    let item = sized(item, for: pixels)
+    var load = ImageLoad(loader: try deciding(by: policy), item: item, facts: facts)
+    (load.handle, load.cache, load.progress) = (LoadHandle(priority), cache, progress)
     load.pixels = { pixels }
     return try await load.run()
+  }
+
+  /// Returns a loader that decides by the policy with a name; itself for nil.
+  private func deciding(by policy: String?) throws(LoadError) -> ImageLoader {
+    guard let policy else { return self }
+    do throws(ConfigurationError) {
+      return try OverrideLoaders(self).loader(given: [], policy: policy)
+    } catch {
+      throw LoadError(.invalidPolicy, message: error.description)
+    }
   }
 }
 

@@ -1,17 +1,11 @@
 import FeedimgModel
 import FeedimgPolicy
-import Synchronization
 
 /// Loaders that decide with other facts or another policy, such as for another network.
 ///
 /// They share everything else with one loader. They are safe on any thread.
 package final class OverrideLoaders: Sendable {
   private let base: ImageLoader
-  /// Guards the requested policies, by name; files are read outside the lock.
-  private let policies = Mutex<[String: PolicyInForce]>([:])
-
-  /// The most policies kept; others are read each time.
-  private static let maximumCount = 64
 
   /// Makes the loaders.
   ///
@@ -35,20 +29,14 @@ package final class OverrideLoaders: Sendable {
     // The cost of one network does not apply to another.
     if replaced.contains(.network) { replaced.insert(.metered) }
     let others = base.overrides.filter { !replaced.contains($0.fact) }
-    let policy = if let name { try self.policy(named: name) } else { base.policy }
+    let policy =
+      if let name {
+        try base.namedPolicies.policy(named: name, on: base.policy.catalog)
+      } else {
+        base.policy
+      }
     if policy !== base.policy, policy.current().needsCost { base.policy.requireCost() }
     return ImageLoader(base, policy: policy, overrides: others + given)
-  }
-
-  private func policy(named name: String) throws(ConfigurationError) -> PolicyInForce {
-    if let known = policies.withLock({ $0[name] }) { return known }
-    let catalog = base.policy.catalog
-    try catalog.checkName(name)
-    let policy = try PolicyInForce(.named(name), on: catalog)
-    policies.withLock { policies in
-      if policies.count < Self.maximumCount { policies[name] = policy }
-    }
-    return policy
   }
 }
 

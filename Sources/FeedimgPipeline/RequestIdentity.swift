@@ -9,21 +9,73 @@ package struct RequestIdentity: Sendable {
   ///
   /// The field is Save-Data (wicg.github.io/savedata).
   private(set) var savesData = false
+  /// The program's own fields of one request, which no other origin may receive.
+  private(set) var own = HTTPFields()
+  let requests: RequestOptions
+  /// The fields of ``RequestOptions/headers``, by ``ImageURL/origin``.
+  private let headers: [String: HTTPFields]
 
-  package init(userAgent: String, accept: String = ImageLoader.usualAccept) {
+  package init(
+    userAgent: String,
+    accept: String = ImageLoader.usualAccept,
+    requests: RequestOptions = RequestOptions()
+  ) {
     self.userAgent = userAgent
+    self.requests = requests
+    let pairs = requests.headers.compactMap { text, fields in
+      RequestOptions.origin(text).map { origin in
+        (origin, HTTPFields(fields.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) }))
+      }
+    }
+    headers = Dictionary(pairs) { HTTPFields($0.fields + $1.fields) }
     // Without a value, libcurl would send `*/*` itself.
     self.accept = accept.isEmpty ? "*/*" : accept
   }
 
-  /// Returns the identity for requests in a situation.
-  func adapted(to situation: Situation) -> RequestIdentity {
-    var identity = self
+  /// Returns the identity for requests for an image in a situation.
+  func adapted(to situation: Situation, for url: ImageURL) -> RequestIdentity {
+    var identity = adapted(for: url)
     identity.savesData = situation.metered == .yes || situation.savesData
     return identity
   }
 
-  /// The fields to send, in addition to those of the downloader.
+  /// Returns the identity for requests for an image.
+  func adapted(for url: ImageURL) -> RequestIdentity {
+    guard hasOwnFields else { return self }
+    var identity = self
+    identity.own = own(for: url)
+    return identity
+  }
+
+  /// Whether the program may add fields to requests.
+  private var hasOwnFields: Bool { requests.modify != nil || !headers.isEmpty }
+
+  private func own(for url: ImageURL) -> HTTPFields {
+    var request = ImageRequest(url: url, fields: headers[url.origin] ?? HTTPFields())
+    requests.modify?(&request)
+    return HTTPFields(
+      request.fields.fields.compactMap { field in
+        ImageRequest.reserved.contains(field.name.lowercased()) ? nil : field.wellFormed
+      }
+    )
+  }
+
+  /// Returns the key under which memory and disk keep the image of a URL.
+  ///
+  /// It is the key of the URL, unless the image is that of an account.
+  package func key(of url: ImageURL) -> String {
+    guard hasOwnFields else { return url.key }
+    let fields = own(for: url).fields
+    let account: [HTTPFields.Field]
+    if let name = requests.account {
+      account = fields.isEmpty ? [] : [.init(name: "account", value: name)]
+    } else {
+      account = fields.filter { $0.isNamed("Authorization") || $0.isNamed("Cookie") }
+    }
+    return account.isEmpty ? url.key : AccountKey.of(url.key, HTTPFields(account))
+  }
+
+  /// The fields to send, in addition to ``own`` and those of the downloader.
   var fields: HTTPFields {
     let accepted = HTTPFields.Field(name: "Accept", value: accept)
     return HTTPFields(savesData ? [accepted, Self.saveData] : [accepted])
@@ -31,11 +83,12 @@ package struct RequestIdentity: Sendable {
 
   /// All fields of every request, those of the downloader included; `Vary` may name any of them.
   var sent: HTTPFields {
-    HTTPFields(
+    let usual =
       fields.fields + [
         .init(name: "User-Agent", value: userAgent), .init(name: "Accept-Encoding", value: "identity"),
       ]
-    )
+    guard !own.fields.isEmpty else { return HTTPFields(usual) }
+    return HTTPFields(usual.filter { own[$0.name] == nil } + own.fields)
   }
 
   /// Returns a key that is equal for loads that may share one response: the URL and all request fields.
@@ -45,7 +98,7 @@ package struct RequestIdentity: Sendable {
   ///   - fields: The additional fields of this request.
   /// - Returns: The key of the URL alone, if the request has no special fields.
   func shared(_ key: String, adding fields: HTTPFields = HTTPFields()) -> String {
-    guard savesData || !fields.fields.isEmpty else { return key }
+    guard savesData || !own.fields.isEmpty || !fields.fields.isEmpty else { return key }
     return "\(key) \(ResponseKey.identity(HTTPFields(sent.fields + fields.fields)))"
   }
 
@@ -64,8 +117,9 @@ extension RequestIdentity {
     where !value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) {
       faults.append("\(name): expected one line of text, found control characters")
     }
+    faults += configuration.requests.faults
     guard faults.isEmpty else { throw ConfigurationError(faults) }
-    self.init(userAgent: configuration.userAgent, accept: accept)
+    self.init(userAgent: configuration.userAgent, accept: accept, requests: configuration.requests)
   }
 }
 

@@ -19,15 +19,21 @@ package final class CurlDownloader: Downloading {
   /// - Parameters:
   ///   - userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
   ///   - certificateFile: A PEM file of the authorities to trust instead of the system's.
+  ///   - clientCertificate: The certificate for servers that ask for one.
+  ///   - proxy: The proxy of every request; empty for none, nil for that of the environment.
   ///   - addresses: The hosts that transfers may connect to.
   package convenience init(
     userAgent: String,
     certificateFile: String? = nil,
+    clientCertificate: ClientKey? = nil,
+    proxy: String? = nil,
     addresses: AddressPolicy = .everything
   ) {
     self.init(
       userAgent: userAgent,
       certificateFile: certificateFile,
+      clientCertificate: clientCertificate,
+      proxy: proxy,
       addresses: addresses,
       libraryNames: CurlLibrary.fileNames
     )
@@ -36,12 +42,16 @@ package final class CurlDownloader: Downloading {
   init(
     userAgent: String,
     certificateFile: String?,
+    clientCertificate: ClientKey? = nil,
+    proxy: String? = nil,
     addresses: AddressPolicy = .everything,
     libraryNames: [String]
   ) {
     let identity = CurlHandle.Identity(
       userAgent: userAgent,
       certificateFile: certificateFile,
+      clientCertificate: clientCertificate,
+      proxy: proxy,
       addresses: addresses
     )
     thread = CurlThread(identity, libraryNames: libraryNames)

@@ -9,6 +9,9 @@ final class CurlHandle {
     var userAgent: String
     /// A PEM file of the authorities to trust instead of the system's.
     var certificateFile: String?
+    var clientCertificate: ClientKey?
+    /// The proxy of every request; empty for none, nil for that of the environment.
+    var proxy: String?
     var addresses = AddressPolicy.everything
   }
 
@@ -53,6 +56,11 @@ final class CurlHandle {
     try set(CURLOPT_REDIR_PROTOCOLS_STR, to: "http,https")
     try set(CURLOPT_USERAGENT, to: identity.userAgent)
     if let file = identity.certificateFile { try set(CURLOPT_CAINFO, to: file) }
+    if let certificate = identity.clientCertificate, certificate.origins.contains(Origin(transfer.url)) {
+      try set(CURLOPT_SSLCERT, to: certificate.file)
+      try set(CURLOPT_SSLKEY, to: certificate.keyFile)
+    }
+    if let proxy = identity.proxy { try set(CURLOPT_PROXY, to: proxy) }
     // For zero, libcurl would use its default of five minutes.
     let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
     try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))

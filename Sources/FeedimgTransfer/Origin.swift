@@ -1,7 +1,24 @@
-import FeedimgModel
+package import FeedimgModel
+
+/// A client certificate and the origins that receive it.
+package struct ClientKey: Sendable {
+  let origins: Set<Origin>
+  let file: String
+  let keyFile: String
+
+  /// - Parameters:
+  ///   - origins: URLs of the origins.
+  ///   - file: A PEM file with the certificate.
+  ///   - keyFile: A PEM file with the private key.
+  package init(origins: [ImageURL], file: String, keyFile: String) {
+    self.origins = Set(origins.map(Origin.init))
+    self.file = file
+    self.keyFile = keyFile
+  }
+}
 
 /// Scheme, host and port of a URL (RFC 6454 §4); credentials are sent to one origin only.
-struct Origin: Hashable {
+struct Origin: Hashable, Sendable {
   var scheme: String
   var host: String
   var port: Int

@@ -47,7 +47,7 @@ package struct RetrySchedule: Sendable, Hashable {
     // RFC 9110 §15.5.9 and §15.6, RFC 8470 §5.2 (425), RFC 6585 §4 (429).
     case .status: [408, 425, 429, 500, 502, 503, 504].contains(error.status ?? 0)
     case .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress, .notAnImage, .security,
-      .cancelled, .nothingToShow, .malformed:
+      .cancelled, .nothingToShow, .malformed, .invalidPolicy:
       false
     case .unavailable: error.isShortage
     }

@@ -85,8 +85,12 @@ final class Transfer {
 
   /// The fields to send to the current URL.
   var fields: HTTPFields {
-    guard let redirects, !redirects.isSameOrigin else { return request.fields }
-    return HTTPFields(request.fields.fields.filter { !Origin.binds($0) })
+    if let redirects, !redirects.isSameOrigin {
+      return HTTPFields(request.fields.fields.filter { !Origin.binds($0) })
+    }
+    let bound = request.boundFields
+    guard !bound.fields.isEmpty else { return request.fields }
+    return HTTPFields(request.fields.fields.filter { bound[$0.name] == nil } + bound.fields)
   }
 
   /// Whether libcurl decodes content codings; it does not if the request has its own `Accept-Encoding`.

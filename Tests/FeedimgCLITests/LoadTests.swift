@@ -104,6 +104,29 @@ import Testing
     #expect(server.log.requests.isEmpty)
   }
 
+  @Test func `--header sends a field to the one origin of the images`() throws {
+    let (folder, server) = (try TestFolder(), try Self.makeServer())
+    let load = ["load", server.url("/original.jpg"), "--network", "wifi"]
+    let run = try CommandRun(load + ["--header", "X-A: b:c", "--header", "Authorization: ann"], in: folder)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(server.log.requests.map { $0["X-A"] } == ["b:c"])
+    #expect(server.log.requests.map { $0["Authorization"] } == ["ann"])
+    #expect(try CommandRun(load, in: folder).status == 0)
+    #expect(server.log.requests.count == 2, "another program does not get ann's image")
+  }
+
+  @Test func `--header is refused without a value and for images of several origins`() throws {
+    let (folder, server, other) = (try TestFolder(), try Self.makeServer(), try Self.makeServer())
+    let load = ["load", server.url("/original.jpg"), other.url("/original.jpg"), "--network", "wifi"]
+    let mixed = try CommandRun(load + ["--header", "Authorization: secret"], in: folder)
+    #expect(mixed.status == 2 && mixed.errors.contains("--header: expected images of one origin"))
+    #expect(!mixed.errors.contains("secret"))
+    let bare = try CommandRun(load + ["--header", "secret"], in: folder)
+    #expect(bare.status == 2 && bare.errors.contains("--header: expected a name and a value"))
+    #expect(!bare.errors.contains("secret"))
+    #expect(server.log.requests.isEmpty && other.log.requests.isEmpty)
+  }
+
   struct Failure: CustomTestStringConvertible {
     var target: String
     var code: String

@@ -7,6 +7,96 @@ struct FeedItemTests {
     return try #require(items.count == 1 ? items.first : nil)
   }
 
+  // MARK: Sizes
+
+  struct Sizing: CustomTestStringConvertible {
+    var view: DisplaySize
+    var cached: Set<Int> = []
+    /// The widths of the chosen variants.
+    var original: Int?
+    var thumbnail: Int?
+    var testDescription: String
+  }
+
+  static let sizings: [Sizing] = [
+    Sizing(
+      view: DisplaySize(width: 400, height: 400, scale: 2),
+      original: 800,
+      thumbnail: 320,
+      testDescription: "the smallest that is not enlarged"
+    ),
+    Sizing(
+      view: DisplaySize(width: 900, height: 900),
+      original: 1600,
+      thumbnail: 320,
+      testDescription: "the next larger"
+    ),
+    Sizing(
+      view: DisplaySize(width: 3000, height: 3000),
+      original: 1600,
+      thumbnail: 320,
+      testDescription: "the largest, if all are enlarged"
+    ),
+    Sizing(
+      view: DisplaySize(width: 300, height: 300),
+      original: nil,
+      thumbnail: 320,
+      testDescription: "a thumbnail that is large enough replaces the original"
+    ),
+    Sizing(
+      view: DisplaySize(width: 100, height: 100),
+      original: nil,
+      thumbnail: 160,
+      testDescription: "sizes below the thumbnail"
+    ),
+    Sizing(
+      view: DisplaySize(width: 400, height: 400, scale: 2),
+      cached: [1600],
+      original: 1600,
+      thumbnail: 320,
+      testDescription: "a cached larger one needs no request"
+    ),
+    Sizing(
+      view: DisplaySize(width: 300, height: 300),
+      cached: [1600],
+      original: 1600,
+      thumbnail: 320,
+      testDescription: "a cached original stays before a thumbnail that is not cached"
+    ),
+  ]
+
+  @Test(arguments: sizings)
+  func `the size of the view chooses the smallest version that it does not enlarge`(_ row: Sizing) throws {
+    let variants = [1600, 160, 800, 320].map { #"{"url": "https://x.example/\#($0)", "width": \#($0)}"# }
+    let item = try item(#"{"variants": [\#(variants.joined(separator: ","))]}"#)
+    #expect(item.original?.width == 1600 && item.thumbnail?.width == 320, "without a size")
+    let sized = item.sized(for: row.view) { url in
+      row.cached.contains { url.text == "https://x.example/\($0)" }
+    }
+    #expect(sized.original?.width == row.original && sized.thumbnail?.width == row.thumbnail)
+  }
+
+  @Test func `without widths the size of the view changes nothing`() throws {
+    let item = try item(
+      #"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": "https://x.example/s.jpg"}"#
+    )
+    #expect(item.sized(for: DisplaySize(width: 10, height: 10)) { _ in false } == item)
+  }
+
+  @Test func `a thumbnail of another shape does not replace the original`() throws {
+    var item = try item(
+      #"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": "https://x.example/s.jpg"}"#
+    )
+    item.original?.width = 1600
+    item.original?.height = 800
+    item.thumbnail?.width = 400
+    item.thumbnail?.height = 400
+    let view = DisplaySize(width: 200, height: 200)
+    #expect(item.sized(for: view) { _ in false }.original != nil)
+    item.thumbnail?.height = 200
+    #expect(item.sized(for: view) { _ in false }.original == nil)
+  }
+
   // MARK: The short form
 
   @Test func `the short form has two URLs`() throws {

@@ -109,7 +109,8 @@ import Testing
   ) throws {
     var situation = Situation(network: .wifi, metered: .no, original: .cached, thumbnail: .none)
     situation.savesData = savesData
-    let identity = RequestIdentity(userAgent: "feedimg").adapted(to: situation)
+    let identity = RequestIdentity(userAgent: "feedimg")
+      .adapted(to: situation, for: try ImageURL("http://a.example/"))
     let response = StoredResponse(
       head: ResponseHead(
         status: 200,

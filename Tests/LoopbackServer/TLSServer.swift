@@ -7,6 +7,8 @@ package final class TLSServer: Sendable {
   package let port: UInt16
   /// The certificate, which clients must trust explicitly.
   package var certificateFile: String { folder + "/certificate.pem" }
+  /// The private key of the certificate.
+  package var keyFile: String { folder + "/key.pem" }
   private let folder: String
   private let server: ChildProcess
 
@@ -15,9 +17,11 @@ package final class TLSServer: Sendable {
 
   /// Makes a certificate and starts the server.
   ///
-  /// - Parameter name: The host in the certificate.
+  /// - Parameters:
+  ///   - name: The host in the certificate.
+  ///   - asksForCertificate: Whether to refuse clients without a certificate.
   /// - Throws: ``LoopbackError`` if `openssl` fails.
-  package init(certifiedFor name: String) throws(LoopbackError) {
+  package init(certifiedFor name: String, asksForCertificate: Bool = false) throws(LoopbackError) {
     var template = Array("/tmp/feedimg-tls-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw LoopbackError("mkdtemp") }
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -30,9 +34,11 @@ package final class TLSServer: Sendable {
       "-addext", "subjectAltName=DNS:\(name)",
     ])
     maker.wait()
-    server = try ChildProcess([
-      "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www",
-    ])
+    server = try ChildProcess(
+      [
+        "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www",
+      ] + (asksForCertificate ? ["-Verify", "1", "-CAfile", certificate] : [])
+    )
     // Such as `ACCEPT 127.0.0.1:39953`.
     let line = server.line { $0.hasPrefix("ACCEPT") }
     guard let port = line?.split(separator: ":").last.flatMap({ UInt16($0) }) else {

@@ -27,13 +27,16 @@ extension ImageLoader {
     _ facts: [String: String]
   ) -> Presentation {
     var first = Presentation(item: item, pixels, facts: facts)
-    let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter { memory[$0.url.key] != nil }
+    let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter {
+      memory[identity.key(of: $0.url)] != nil
+    }
     guard !inMemory.isEmpty else { return first }
     let load = ImageLoad(loader: self, item: item, facts: facts)
     let resolution = load.resolution()
     let decision = resolution.decision
     let role = decision.load == nil ? decision.image.role : decision.show.role
-    guard let variant = inMemory.first(where: { $0.role == role }), let kept = memory[variant.url.key]
+    guard let variant = inMemory.first(where: { $0.role == role }),
+      let kept = memory[identity.key(of: variant.url)]
     else { return first }
     var image = load.loaded(FetchedImage(kept, from: .memory), variant, resolution)
     if let request = pixels {

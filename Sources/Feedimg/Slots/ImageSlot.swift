@@ -88,6 +88,8 @@ public final class ImageSlot: Sendable {
   /// ``Presentation/isLoading`` is true until then. If sizes change faster than they can be decoded, only the
   /// latest is decoded.
   ///
+  /// If the item has several sizes, the slot loads the smallest one that `pixels` does not enlarge.
+  ///
   /// When a slot shows another item, its transfer continues for a moment, so that another slot can join it.
   ///
   /// - Parameters:
@@ -101,6 +103,7 @@ public final class ImageSlot: Sendable {
     facts: [String: String] = [:],
     priority: LoadPriority = .visible
   ) {
+    let item = loader.sized(item, for: loader.pixels == nil ? nil : pixels)
     if let task = state.withLock({ $0.task }), task.bindAgain(item, pixels, facts, priority) {
       // A concurrent call may have bound another task.
       return state.withLock { if $0.task === task { $0.priority = priority } }

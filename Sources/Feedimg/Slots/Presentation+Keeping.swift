@@ -64,5 +64,6 @@ extension Presentation {
     guard let request, let wanted = other.request else { return request == other.request }
     return (request.format, request.damage) == (wanted.format, wanted.damage)
       && (request.size?.fitting ?? .fit) == (wanted.size?.fitting ?? .fit)
+      && request.processorIdentifiers == wanted.processorIdentifiers
   }
 }

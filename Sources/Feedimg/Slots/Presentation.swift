@@ -50,7 +50,7 @@ public struct Presentation: Sendable, Hashable {
   private var boxedResolution: Boxed<Resolution>?
   private var boxedError: Boxed<LoadError>?
 
-  init(item: FeedItem, _ request: DecodeRequest? = nil, facts: [String: String] = [:]) {
+  package init(item: FeedItem, _ request: DecodeRequest? = nil, facts: [String: String] = [:]) {
     (boxedItem, self.request, self.facts) = (Boxed(item), request, facts)
     content = .placeholder(item.placeholder)
     isLoading = true

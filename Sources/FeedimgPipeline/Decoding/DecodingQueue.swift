@@ -16,8 +16,17 @@ package final class DecodingQueue: Sendable {
   /// Visible images pass the others.
   private let places: PriorityWaiters<LoadPriority>
 
-  init(_ decoder: any ImageDecoding, _ memory: MemoryCache, _ time: MonotonicTime) {
+  /// Returns the key under which memory keeps the image of a URL.
+  private let key: @Sendable (ImageURL) -> String
+
+  init(
+    _ decoder: any ImageDecoding,
+    _ memory: MemoryCache,
+    _ time: MonotonicTime,
+    key: @escaping @Sendable (ImageURL) -> String = { $0.key }
+  ) {
     self.decoder = decoder
+    self.key = key
     self.memory = memory
     places = PriorityWaiters(places: decoder.width, time)
   }
@@ -32,7 +41,7 @@ package final class DecodingQueue: Sendable {
   ///
   /// Memory keeps pixels only of the version of the image that it also keeps.
   package func kept(of url: ImageURL, _ request: DecodeRequest) -> Bitmap? {
-    DecodedKey(url, request).flatMap { memory[$0] }
+    DecodedKey(self.key(url), request).flatMap { memory[$0] }
   }
 
   /// Returns the pixels of a complete image, from memory or decoded now.
@@ -42,7 +51,7 @@ package final class DecodingQueue: Sendable {
     _ request: DecodeRequest,
     handle: LoadHandle = LoadHandle(.visible)
   ) async throws(DecodeError) -> Bitmap {
-    let key = DecodedKey(url, request)
+    let key = DecodedKey(self.key(url), request)
     if let key, let bitmap = memory[key, of: bytes] { return bitmap }
     let memory = memory
     return try await decoded(bytes, of: url, request, handle) { image in
@@ -67,12 +76,21 @@ package final class DecodingQueue: Sendable {
     _ bytes: [UInt8],
     _ request: DecodeRequest
   ) async throws(DecodeError) -> ImageAnimation {
-    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.animation(bytes, request) }
+    try await inTurn { [decoder] () async throws(DecodeError) -> ImageAnimation in
+      var animation = try await decoder.animation(bytes, request)
+      for index in animation.frames.indices {
+        animation.frames[index].bitmap = try request.processed(animation.frames[index].bitmap)
+      }
+      return animation
+    }
   }
 
   /// Begins a pass over the frames of a complete image.
   func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading {
-    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.frames(bytes, request) }
+    try await inTurn { [decoder] () async throws(DecodeError) -> any FrameReading in
+      let frames = try await decoder.frames(bytes, request)
+      return request.processors.isEmpty ? frames : ProcessedFrames(frames, request)
+    }
   }
 
   /// Decodes the next frame of a pass.
@@ -127,7 +145,8 @@ package final class DecodingQueue: Sendable {
     _ keep: @Sendable (DecodedImage) -> Void
   ) async -> Outcome {
     do throws(DecodeError) {
-      let image = try await decoder.decode(bytes, request)
+      var image = try await decoder.decode(bytes, request)
+      image.bitmap = try request.processed(image.bitmap)
       // Memory keeps no pixels that all callers have cancelled.
       if !Task.isCancelled { keep(image) }
       return .success(image)
@@ -144,7 +163,8 @@ package final class DecodingQueue: Sendable {
   private static func key(_ bytes: [UInt8], _ url: ImageURL, _ request: DecodeRequest) -> String {
     let place = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     let size = request.size.map { "\($0.pixels) \($0.fitting)" } ?? ""
-    return "\(place) \(bytes.count) \(size) \(request.format) \(request.damage) \(url.key)"
+    let processors = request.processorIdentifiers
+    return "\(place) \(bytes.count) \(size) \(request.format) \(request.damage) \(processors) \(url.key)"
   }
 }
 
@@ -152,11 +172,11 @@ extension DecodedKey {
   /// Identifies decoded pixels by their size in pixels.
   ///
   /// Nil for a request without a size: full-size pixels take much memory and are rarely shown again.
-  init?(_ url: ImageURL, _ request: DecodeRequest) {
+  init?(_ key: String, _ request: DecodeRequest) {
     guard let size = request.size else { return nil }
     let (width, height) = (Double(size.pixels.width), Double(size.pixels.height))
     let pixels = DisplaySize(width: width, height: height, fitting: size.fitting)
-    self.init(url: url.key, size: pixels, format: request.format)
+    self.init(url: key, size: pixels, format: request.format, processors: request.processorIdentifiers)
   }
 }
 

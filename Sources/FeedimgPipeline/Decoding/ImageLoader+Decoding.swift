@@ -9,7 +9,7 @@ extension ImageLoader {
   /// last of these callers cancels its task.
   ///
   /// - Parameters:
-  ///   - image: An image that ``load(_:pixels:facts:priority:progress:)`` returned.
+  ///   - image: An image that ``load(_:pixels:facts:priority:cache:policy:progress:)`` returned.
   ///   - request: The size of the picture, and how to treat a damaged image.
   /// - Returns: The picture, upright and in sRGB. It is never enlarged.
   /// - Throws: ``DecodeError``, with `unavailable` if the configuration has no decoder.
@@ -34,7 +34,7 @@ extension ImageLoader {
   /// ```
   ///
   /// - Parameters:
-  ///   - image: An image from ``Presentation/image`` or ``load(_:pixels:facts:priority:progress:)``.
+  ///   - image: An image from ``Presentation/image`` or ``load(_:pixels:facts:priority:cache:policy:progress:)``.
   ///   - request: The size of the frames, and whether a pass fails or ends at a damaged frame.
   /// - Returns: The frames, each with its duration; a still image has one.
   /// - Throws: ``DecodeError``, with `unavailable` if the configuration has no decoder.
@@ -53,7 +53,7 @@ extension ImageLoader {
   /// number. The decoder stops when the caller cancels the task.
   ///
   /// - Parameters:
-  ///   - image: An image from ``Presentation/image`` or ``load(_:pixels:facts:priority:progress:)``.
+  ///   - image: An image from ``Presentation/image`` or ``load(_:pixels:facts:priority:cache:policy:progress:)``.
   ///   - request: The size of the frames, and how to treat a damaged image.
   /// - Returns: The frames, each with its duration; a still image has one.
   /// - Throws: ``DecodeError``, with `unavailable` if the configuration has no decoder.

@@ -16,10 +16,11 @@ import FeedimgSystem
   let identity: RequestIdentity
   /// Additional request fields, such as validators.
   var fields = HTTPFields()
+  /// How the load uses memory and disk.
+  var cache = CachePolicy.default
   let load: InFlightLoad
 
-  /// The longest time for a download, which limits servers that send a byte now and then.
-  private nonisolated static let maximumDuration = Duration.seconds(600)
+  private var key: String { loader.identity.key(of: variant.url) }
 
   /// Asks caches on the way for a new response (RFC 9111 §5.2.1.4).
   nonisolated static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
@@ -32,19 +33,26 @@ import FeedimgSystem
     loader.transfers.begin(load, of: variant)
     defer { loader.transfers.end(load) }
     let incoming = IncomingResponse(purpose(settings, removals), load, of: loader)
-    let (store, key) = (loader.store, variant.url.key)
-    if let partial = await loader.disk.run({ store.partialDownload(of: key) }) { incoming.resume(partial) }
+    let (store, key) = (loader.store, key)
+    if cache.usesDisk, let partial = await loader.disk.run({ store.partialDownload(of: key) }) {
+      incoming.resume(partial)
+    }
     load.setScans(of: variant.url) { [weak incoming] in incoming?.scan() }
     defer {
       load.setScans(of: variant.url, nil)
       incoming.discard()
     }
-    let request = DownloadRequest(
+    let timeouts = identity.requests.timeouts
+    var request = DownloadRequest(
       url: variant.url,
       fields: HTTPFields(identity.fields.fields + fields.fields),
       bodyLimit: settings.downloadLimit,
-      totalTimeout: Self.maximumDuration
+      connectTimeout: timeouts.connect,
+      responseTimeout: timeouts.response,
+      stallTimeout: timeouts.stall,
+      totalTimeout: timeouts.total
     )
+    request.boundFields = identity.own
     let session = DownloadSession(
       loader: loader,
       request: request,
@@ -69,7 +77,7 @@ import FeedimgSystem
   }
 
   private func purpose(_ settings: UserSettings, _ removals: Int) -> IncomingResponse.Purpose {
-    let (url, role, store) = (variant.url, variant.role, loader.store)
+    let (url, key, role, store, cache) = (variant.url, key, variant.role, loader.store, cache)
     return IncomingResponse.Purpose(
       url: url,
       limit: settings.downloadLimit,
@@ -77,10 +85,11 @@ import FeedimgSystem
       isImage: true,
       isConditional: fields.isConditional,
       storageObstacle: {
-        storageAllowed(head: $0.head) ? nil : "not kept: the server forbids it (`no-store`)"
+        guard cache.usesDisk else { return "not kept: the load bypasses the disk" }
+        return storageAllowed(head: $0.head) ? nil : "not kept: the server forbids it (`no-store`)"
       },
       makeWriter: { () throws(CacheError) in try store.makeWriter(since: removals) },
-      metadata: { ImageMetadata(key: url.key, role: role, mediaType: $1, response: $0) }
+      metadata: { ImageMetadata(key: key, role: role, mediaType: $1, response: $0) }
     )
   }
 
@@ -94,7 +103,7 @@ import FeedimgSystem
   /// - Returns: The image, with the store that runs if there is one.
   private func keep(_ whole: IncomingResponse.Whole, since removals: Int) async -> FetchedImage {
     LoadEventReporter.report(.verified(mediaType: whole.mediaType))
-    let (key, role, memory) = (variant.url.key, variant.role, loader.memory)
+    let (key, role, memory) = (key, variant.role, loader.memory)
     var image = FetchedImage(
       bytes: whole.bytes,
       checksum: nil,
@@ -107,6 +116,11 @@ import FeedimgSystem
       image = await store(image, whole)
       await loader.forget(key)
       return image
+    }
+    guard cache.usesMemory else {
+      // The store replaces the file of an earlier version that memory may have.
+      memory.remove(key)
+      return await store(image, whole)
     }
     let kept = image.kept(as: role)
     memory.insert(kept, for: key, since: removals)
@@ -124,7 +138,7 @@ import FeedimgSystem
   ///
   /// - Returns: The image with its file, or with a note on why it has none.
   private func store(_ image: FetchedImage, _ whole: IncomingResponse.Whole) async -> FetchedImage {
-    let (key, store) = (variant.url.key, loader.store)
+    let (key, store) = (key, loader.store)
     var (stored, obstacle) = (StoredImage?.none, whole.obstacle)
     if let writer = whole.writer, obstacle == nil {
       let metadata = ImageMetadata(

@@ -42,11 +42,11 @@ extension ImageLoader {
     observer: (any LoadObserving)? = nil
   ) async throws(LoadError) -> ImageDelivery {
     var begun = ImageLoad(loader: self, item: item, facts: [:])
-    (begun.handle, begun.isReload, begun.observer) = (handle, isReload, observer)
+    (begun.handle, begun.cache, begun.observer) = (handle, isReload ? .reload : .default, observer)
     let operation = begun
     // An image in memory needs no transfer.
     let isInMemory = [item.original, item.thumbnail].contains {
-      $0.map { memory[$0.url.key] != nil } ?? false
+      $0.map { memory[identity.key(of: $0.url)] != nil } ?? false
     }
     if isForWhole || isInMemory {
       return .whole(try await operation.run())

@@ -16,8 +16,8 @@ package struct ImageLoad: Sendable {
   var item: FeedItem { boxedItem.value }
   let facts: [String: String]
   package var handle = LoadHandle(.visible)
-  /// Whether to revalidate a cached image first.
-  var isReload = false
+  /// How the load uses memory and disk.
+  var cache = CachePolicy.default
   /// Returns the pixels to make once the image has arrived; nil for none.
   package var pixels: @Sendable () -> DecodeRequest? = { nil }
 
@@ -71,6 +71,8 @@ package struct ImageLoad: Sendable {
     case missing
   }
 
+  private var isReload: Bool { cache == .reload }
+
   /// The number of times that a load may find a cached image missing or damaged before it fails.
   private static let maximumMisses = 3
 
@@ -114,7 +116,7 @@ package struct ImageLoad: Sendable {
     do throws(LoadError) {
       if !plan.fetches {
         // Memory, then disk: a cached image is shown, fresh or stale.
-        guard let cached = await loader.cached(plan.variant) else { return .missing }
+        guard let cached = await loader.cached(plan.variant, by: cache) else { return .missing }
         // The server may be asked whether the image is still valid, before it is shown or afterwards.
         guard let valid = try await revalidated(cached, plan) else { return .outdated }
         image = valid
@@ -168,11 +170,16 @@ package struct ImageLoad: Sendable {
   /// - Parameter trustingNetwork: See ``ImageLoader/resolve(_:trustingNetwork:_:)``.
   /// - Returns: The decision; its ceiling is the original if the caller asked for that.
   package func resolution(trustingNetwork: Bool = false) -> Resolution {
-    var resolution = loader.resolve([item], trustingNetwork: trustingNetwork) { _ in facts }[0]
-    guard handle.requestsOriginal else { return resolution }
-    let rule = resolution.decision.rule
-    resolution.decision = Decision(ceiling: .original, in: resolution.situation, rule: rule)
-    resolution.why = "the original was requested; \(resolution.why)"
+    var resolution = loader.resolve([item], trustingNetwork: trustingNetwork, by: cache) { _ in facts }[0]
+    if handle.requestsOriginal {
+      let rule = resolution.decision.rule
+      resolution.decision = Decision(ceiling: .original, in: resolution.situation, rule: rule)
+      resolution.why = "the original was requested; \(resolution.why)"
+    }
+    if cache == .cacheOnly, resolution.decision.load != nil {
+      resolution.decision.useOnlyCache()
+      resolution.why = "only a cached image was requested; \(resolution.why)"
+    }
     return resolution
   }
 
@@ -185,6 +192,7 @@ package struct ImageLoad: Sendable {
     resolution.decision =
       handle.requestsOriginal
       ? Decision(ceiling: .original, in: situation, rule: rule) : loader.policy.current().decide(situation)
+    if cache == .cacheOnly { resolution.decision.useOnlyCache() }
     return resolution
   }
 
@@ -203,20 +211,22 @@ package struct ImageLoad: Sendable {
     if isReload { loader.retries.forget(variant.url) }
     // A fallback may start long after the decision.
     let identity =
-      plan.failure == nil ? loader.identity.adapted(to: plan.resolution.situation) : currentIdentity
+      plan.failure == nil
+      ? loader.identity.adapted(to: plan.resolution.situation, for: variant.url)
+      : currentIdentity(variant.url)
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let waiter = loader.coalescer.waiter()
     let decision = guarding(plan, waiter, identity)
     defer { decision.end() }
     let outcome = await loader.coalescer.outcome(
-      for: identity.shared(variant.url.key, adding: fields),
+      for: identity.shared(loader.identity.key(of: variant.url), adding: fields) + cache.loadKeySuffix,
       waiter,
       handle: handle,
       progress: listener,
       onResponse: responseListener(plan)
     ) { load in
       // Disk: another load may have stored the image since the decision.
-      if let image = await loader.cached(variant), image.suits(identity) { return .success(image) }
+      if let image = await loader.cached(variant, by: cache), image.suits(identity) { return .success(image) }
       do throws(LoadError) {
         // Service: a running service loads the image instead, with its own retries.
         if let image = try await served(variant, load) { return .success(image) }
@@ -229,6 +239,7 @@ package struct ImageLoad: Sendable {
             variant: variant,
             identity: identity,
             fields: fields,
+            cache: cache,
             load: load
           )
           guard case .image(let image) = try await download.run(attempt) else {
@@ -256,11 +267,12 @@ package struct ImageLoad: Sendable {
   }
 
   /// The request fields for the current facts.
-  private var currentIdentity: RequestIdentity {
+  private func currentIdentity(_ url: ImageURL) -> RequestIdentity {
     let reader = loader.look().reader
     let isLocal = reader.isLocal(item)
     return loader.identity.adapted(
-      to: reader.situation(original: .remote, thumbnail: .remote, size: nil, isLocal: isLocal)
+      to: reader.situation(original: .remote, thumbnail: .remote, size: nil, isLocal: isLocal),
+      for: url
     )
   }
 
@@ -286,13 +298,16 @@ package struct ImageLoad: Sendable {
     _ variant: ImageVariant,
     _ load: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
-    guard !isReload, let service = loader.service else { return nil }
+    guard cache == .default, let service = loader.service,
+      loader.identity.adapted(for: variant.url).own.fields.isEmpty
+    else { return nil }
     let (settings, removals) = (loader.settings.currentSettings(), loader.memory.removals())
     guard
       let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
     else { return nil }
     if image.response != nil {
-      loader.memory.insert(image.kept(as: variant.role), for: variant.url.key, since: removals)
+      let key = loader.identity.key(of: variant.url)
+      loader.memory.insert(image.kept(as: variant.role), for: key, since: removals)
     }
     // The image's server has responded, even if another client asked.
     if image.source == .network || load.countsForOtherClient { loader.retries.responded(variant.url.origin) }
@@ -325,7 +340,9 @@ package struct ImageLoad: Sendable {
       }
       // A request that is not sent yet must carry the fields that match the current facts.
       let isNew = coalescer.load(of: waiter)?.isRequested != true && resolution.decision.load != nil
-      return !isNew || loader.identity.adapted(to: resolution.situation).savesData == identity.savesData
+      return !isNew
+        || loader.identity.adapted(to: resolution.situation, for: plan.variant.url).savesData
+          == identity.savesData
     }
     return DecisionGuard(loader.facts, handle, since: plan.generation, holds: holds) {
       coalescer.release(waiter)
@@ -342,8 +359,9 @@ package struct ImageLoad: Sendable {
     _ cached: FetchedImage,
     _ plan: Plan
   ) async throws(LoadError) -> FetchedImage? {
-    guard plan.revalidates, cached.source != .network, let response = cached.response else { return cached }
-    var identity = loader.identity.adapted(to: plan.resolution.situation)
+    guard cache.revalidates, plan.revalidates, cached.source != .network, let response = cached.response
+    else { return cached }
+    var identity = loader.identity.adapted(to: plan.resolution.situation, for: plan.variant.url)
     let due = isReload ? .before : RevalidationPlan(response, by: identity, at: loader.clock())
     guard due != .none else { return cached }
     guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
@@ -355,7 +373,7 @@ package struct ImageLoad: Sendable {
       let present = resolution()
       guard present.decision.image == plan.resolution.decision.image else { return nil }
       guard loader.mayFetch(plan.variant.role, in: present.situation) else { return cached }
-      identity = loader.identity.adapted(to: present.situation)
+      identity = loader.identity.adapted(to: present.situation, for: plan.variant.url)
     }
     let revalidation = Revalidation.Request(
       loader: loader,

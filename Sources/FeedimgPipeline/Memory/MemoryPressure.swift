@@ -10,11 +10,16 @@ package final class MemoryPressure: Sendable {
   private typealias Continuation = AsyncStream<PressureState.Step>.Continuation
 
   private struct State {
-    var step = PressureState.Step.nothing
+    /// The step of the watch.
+    var watched = PressureState.Step.nothing
+    /// The step that the program asked for.
+    var requested = PressureState.Step.nothing
     var watch: MemoryWatch?
     var isStopped = false
     var listeners: [Int: Continuation] = [:]
     var nextListener = 0
+
+    var step: PressureState.Step { max(watched, requested) }
   }
 
   private let place: PSIFile.Place
@@ -88,18 +93,38 @@ package final class MemoryPressure: Sendable {
     for listener in listeners { listener.finish() }
   }
 
+  /// Takes a step for the program, in addition to those of the watch, until the program requests another.
+  func request(_ step: PressureState.Step) { change { $0.requested = step } }
+
   private func become(_ step: PressureState.Step) {
-    let change = state.withLock { state -> (from: PressureState.Step, listeners: [Continuation])? in
+    change { state in
       // A step taken after the watch has stopped would never be reverted.
-      guard step != state.step, !state.isStopped || step == .nothing else { return nil }
-      defer { state.step = step }
-      return (state.step, Array(state.listeners.values))
+      if !state.isStopped || step == .nothing { state.watched = step }
     }
-    guard let change else { return }
-    memory.keep(step.kinds)
-    if step > change.from { FreedMemory.giveBack() }
-    for listener in change.listeners { listener.yield(step) }
   }
+
+  private func change(_ body: (inout State) -> Void) {
+    let (before, step, listeners) = state.withLock { state in
+      let before = state.step
+      body(&state)
+      return (before, state.step, Array(state.listeners.values))
+    }
+    guard step != before else { return }
+    memory.keep(step.kinds)
+    if step > before { FreedMemory.giveBack() }
+    for listener in listeners { listener.yield(step) }
+  }
+}
+
+extension ImageLoader {
+  /// Frees memory on a warning of the program's toolkit, in the steps of memory pressure.
+  ///
+  /// The loader also watches the system's memory itself, and takes the higher of both steps. Images that
+  /// views hold stay. The step lasts until the next call. If the toolkit does not report the end of a
+  /// shortage, call it again at once with `nothing`: what was freed stays freed.
+  ///
+  /// - Parameter step: What to give up; `nothing` permits everything again.
+  public func trimMemory(_ step: MemoryStep) { pressure.request(step) }
 }
 
 extension PressureState.Step {

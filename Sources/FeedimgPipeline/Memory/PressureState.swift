@@ -1,20 +1,22 @@
+/// What to give up while memory is short; each step includes those before it.
+public enum MemoryStep: Int, Sendable, Hashable, CaseIterable, Comparable {
+  case nothing
+  /// Free decoded images, which are the largest and can be made again without the network or the disk.
+  case decodedImages
+  /// Free encoded images, which are also on disk.
+  case encodedImages
+  /// Stop prefetching.
+  case prefetch
+
+  public static func < (left: MemoryStep, right: MemoryStep) -> Bool { left.rawValue < right.rawValue }
+}
+
 /// Decides what to free while memory is short, and when to permit it again (pure).
 ///
 /// A sign of shortage is one step up; a period without signs is one step down. Times are from a clock that
 /// never goes back.
 struct PressureState: Sendable, Hashable {
-  /// The steps; each includes those before it.
-  enum Step: Int, Sendable, Hashable, CaseIterable, Comparable {
-    case nothing
-    /// Free decoded images, which are the largest and can be made again without the network or the disk.
-    case decodedImages
-    /// Free encoded images, which are also on disk.
-    case encodedImages
-    /// Stop prefetching.
-    case prefetch
-
-    static func < (left: Step, right: Step) -> Bool { left.rawValue < right.rawValue }
-  }
+  typealias Step = MemoryStep
 
   /// The behaviour of a watcher until the next change.
   enum Rest: Sendable, Hashable {

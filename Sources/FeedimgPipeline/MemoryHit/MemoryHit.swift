@@ -48,15 +48,16 @@ extension ImageLoader {
       let (image, copy) = role == .original ? found.original : found.thumbnail,
       policy.decide(seen(others: .cached)) == decision
     else { return nil }
-    let identity = identity.adapted(to: situation)
-    let verdict = image.response.map { freshness.verdict(variant.url.key, $0, by: identity, at: clock()) }
+    let key = self.identity.key(of: variant.url)
+    let identity = identity.adapted(to: situation, for: variant.url)
+    let verdict = image.response.map { freshness.verdict(key, $0, by: identity, at: clock()) }
     // An image that was revalidated a moment ago is not revalidated again.
     if let verdict, verdict.revalidation != .none,
-      !revalidator.isTooRecent(identity.shared(variant.url.key))
+      !revalidator.isTooRecent(identity.shared(key))
     {
       return nil
     }
-    uses.note(variant.url.key)
+    uses.note(key)
     return MemoryHit(
       item: item,
       variant: variant,
@@ -79,13 +80,13 @@ extension ImageLoader {
   ///   - image: An image that this loader returned.
   /// - Returns: Whether the copy was stored; see ``MemoryCache/keep(_:cost:of:for:)``.
   package func keep(_ copy: any AnyObject & Sendable, cost: Int, of image: MemoryHit) -> Bool {
-    memory.keep(copy, cost: cost, of: image.bytes, for: image.variant.url.key)
+    memory.keep(copy, cost: cost, of: image.bytes, for: identity.key(of: image.variant.url))
   }
 
   /// The number of copies in memory, and their size.
   package var copies: (count: Int, size: ByteCount) { memory.copies }
 
   private func inMemory(_ variant: ImageVariant?) -> (MemoryCache.Image, (any AnyObject & Sendable)?)? {
-    variant.flatMap { memory.withCopy($0.url.key) }.map { ($0.image, $0.copy) }
+    variant.flatMap { memory.withCopy(identity.key(of: $0.url)) }.map { ($0.image, $0.copy) }
   }
 }

@@ -1,4 +1,4 @@
-import FeedimgModel
+public import FeedimgModel
 import FeedimgTransfer
 
 /// Blocks requests to origins that failed repeatedly (pure).
@@ -173,8 +173,10 @@ struct CircuitBreaker: Sendable {
 }
 
 extension ImageURL {
-  /// The scheme, host and port, which identify a server (RFC 6454 §4).
-  var origin: String {
+  /// The scheme, host and port, which identify a server (RFC 6454 §4), such as `https://x.example`.
+  ///
+  /// In lower case, without a default port.
+  public var origin: String {
     // The key has the form `scheme://[user@]host[:port]/…`, in lower case, without a default port.
     let bytes = key.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return key }

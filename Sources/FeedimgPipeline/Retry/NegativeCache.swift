@@ -63,9 +63,7 @@ struct NegativeCache: Sendable {
       case .notAnImage: error.suspectsCaptivePortal ? .seconds(10) : .seconds(60)
       case .tooLarge, .tooManyRedirects, .forbiddenRedirect: .seconds(300)
       case .truncated, .unknownHost, .connection, .timeout, .security, .forbiddenAddress, .cancelled,
-        .nothingToShow,
-        .unavailable,
-        .malformed:
+        .nothingToShow, .unavailable, .malformed, .invalidPolicy:
         nil
       }
     guard let asked = error.retryAfter else { return own }

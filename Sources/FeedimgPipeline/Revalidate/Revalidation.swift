@@ -20,7 +20,7 @@ extension ImageLoader {
   /// Call it for views that show the image for some time. On ``Revalidation/changed(_:)``, show the new
   /// version in place of the old one. You may call it at any time after the load.
   ///
-  /// - Parameter image: An image that ``load(_:pixels:facts:priority:progress:)`` returned.
+  /// - Parameter image: An image that ``load(_:pixels:facts:priority:cache:policy:progress:)`` returned.
   /// - Returns: The result; immediately if the server is not asked. It is `failed` with `cancelled` when the
   ///   calling task is cancelled.
   public func revalidation(of image: LoadedImage) async -> Revalidation {
@@ -84,7 +84,7 @@ extension ImageLoader {
 
   /// Loads the image of an item, but revalidates a cached image first.
   ///
-  /// It otherwise works like ``load(_:pixels:facts:priority:progress:)``. The request asks caches on the way
+  /// It otherwise works like ``load(_:pixels:facts:priority:cache:policy:progress:)``. The request asks caches on the way
   /// to revalidate as well (`Cache-Control: no-cache`). If the request is not allowed now or fails, the
   /// cached image is returned with a note.
   ///
@@ -99,8 +99,6 @@ extension ImageLoader {
     facts: [String: String] = [:],
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(LoadError) -> LoadedImage {
-    var load = ImageLoad(loader: self, item: item, facts: facts)
-    (load.isReload, load.progress) = (true, progress)
-    return try await load.run()
+    try await load(item, facts: facts, cache: .reload, progress: progress)
   }
 }

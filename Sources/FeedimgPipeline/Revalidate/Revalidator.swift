@@ -159,7 +159,7 @@ extension Revalidation {
     let isReload: Bool
 
     /// The key, which is equal for all requests that may share a response.
-    var key: String { identity.shared(variant.url.key, adding: directives) }
+    var key: String { identity.shared(loader.identity.key(of: variant.url), adding: directives) }
 
     private var directives: HTTPFields { isReload ? ImageDownload.endToEnd : HTTPFields() }
 
@@ -201,7 +201,7 @@ extension Revalidation {
 
     @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
       guard let asked = shown.response else { return nil }
-      let (store, key, sent) = (loader.store, variant.url.key, identity.sent)
+      let (store, key, sent) = (loader.store, loader.identity.key(of: variant.url), identity.sent)
       if !isReload, let stored = await loader.disk.run({ store.response(for: key, to: sent) }),
         isNewer(stored, than: asked)
       {

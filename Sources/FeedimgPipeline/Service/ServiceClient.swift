@@ -265,7 +265,7 @@ extension LoadError.Code {
     case .status, .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .notAnImage, .unknownHost,
       .connection, .timeout, .security, .malformed:
       true
-    case .forbiddenAddress, .cancelled, .nothingToShow, .unavailable: false
+    case .forbiddenAddress, .cancelled, .nothingToShow, .unavailable, .invalidPolicy: false
     }
   }
 }

@@ -124,7 +124,7 @@ import Testing
     }
     let url = try #require(item.thumbnail?.url)
     for loader in [test.loader, saver] {
-      let identity = loader.identity.adapted(to: loader.resolve(item).situation)
+      let identity = loader.identity.adapted(to: loader.resolve(item).situation, for: url)
       let key = identity.shared(url.key, adding: HTTPFields())
       while test.loader.coalescer.count(of: key) < 2 { await Task.yield() }
     }

@@ -2,6 +2,7 @@ import FeedimgHTTPCache
 import FeedimgModel
 import FoundationEssentials
 import Glibc
+import LoopbackServer
 import Synchronization
 import Testing
 
@@ -56,6 +57,34 @@ import Testing
     #expect(pressure.step == .nothing)
     try fill()
     #expect(kept == [true, true], "the evicted kinds are allowed again")
+  }
+
+  @Test func `a program's own warning frees memory until it takes it back`() async throws {
+    let test = try TestLoader(.offline, decoder: SteppedDecoder())
+    let url = try ImageURL("http://a.example/a.png")
+    try await test.loader.store(SampleImage.png, for: url)
+    test.loader.trimMemory(.decodedImages)
+    #expect(await test.loader.cached(url)?.source == .memory)
+    #expect(test.loader.pressure.allowsPrefetch)
+    test.loader.trimMemory(.prefetch)
+    #expect(await test.loader.cached(url)?.source == .disk)
+    #expect(await test.loader.cached(url)?.source == .disk, "memory keeps nothing meanwhile")
+    #expect(!test.loader.pressure.allowsPrefetch)
+    test.loader.trimMemory(.nothing)
+    _ = await test.loader.cached(url)
+    #expect(await test.loader.cached(url)?.source == .memory)
+    #expect(test.loader.pressure.allowsPrefetch)
+  }
+
+  @Test func `the higher step of the watch and the program holds`() throws {
+    let pressure = MemoryPressure(memory)
+    try fill()
+    pressure.request(.encodedImages)
+    #expect(pressure.step == .encodedImages && kept == [false, false])
+    pressure.stop()
+    #expect(pressure.step == .encodedImages)
+    pressure.request(.nothing)
+    #expect(pressure.step == .nothing)
   }
 
   @Test func `an image that a caller holds stays complete`() async throws {

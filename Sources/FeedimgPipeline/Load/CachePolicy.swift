@@ -1,0 +1,24 @@
+/// How one load uses the images in memory and on disk.
+///
+/// The facts, and so the choice among the variants of an item, come from the same sources with every value.
+public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
+  /// A cached image returns at once, and its server revalidates it meanwhile.
+  case `default`
+  /// The server revalidates a cached image first, if the policy permits the request.
+  case reload
+  /// Only cached images return. The loader sends no request, not even to revalidate.
+  case cacheOnly
+  /// The load neither reads nor fills memory. It does not revalidate an image from disk.
+  case bypassMemory
+  /// The load neither reads nor writes files. It does not revalidate an image from memory.
+  ///
+  /// ``LoadedImage/path`` is nil for an image from the network.
+  case bypassDisk
+
+  var usesMemory: Bool { self != .bypassMemory }
+  var usesDisk: Bool { self != .bypassDisk }
+  var revalidates: Bool { self == .default || self == .reload }
+
+  /// Distinguishes loads that keep their images elsewhere, so that they share no download.
+  var loadKeySuffix: String { usesMemory && usesDisk ? "" : " \(rawValue)" }
+}
