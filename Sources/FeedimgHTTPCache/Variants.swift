@@ -129,9 +129,12 @@ extension DiskCache {
 
 /// The key of an image that was requested on behalf of an account.
 package enum AccountKey {
+  /// Returns the key of the image of a URL for an account.
+  ///
   /// - Parameters:
   ///   - key: The key of the URL.
   ///   - account: The fields that name the account; the key has only their hash.
+  /// - Returns: The key, which no URL has.
   package static func of(_ key: String, _ account: HTTPFields) -> String {
     key + mark + ResponseKey.identity(account)
   }

@@ -19,14 +19,13 @@ public struct Bitmap: Sendable, Hashable {
   /// `stride` times the height.
   public let bytes: [UInt8]
 
-  /// Creates a bitmap whose rows have no padding.
+  /// Creates a bitmap whose rows have no padding; nil unless `bytes` has four bytes for each pixel.
   ///
   /// - Parameters:
   ///   - size: In pixels; each side is at least 1.
   ///   - format: The order of a pixel's bytes.
   ///   - isOpaque: Whether every alpha value is 255.
   ///   - bytes: The rows from top to bottom, in sRGB, with premultiplied alpha.
-  /// - Returns: Nil unless `bytes` has four bytes for each pixel.
   public init?(size: PixelSize, format: Format, isOpaque: Bool, bytes: [UInt8]) {
     let (area, isTooGreat) = size.width.multipliedReportingOverflow(by: size.height)
     guard size.width > 0, size.height > 0, !isTooGreat, area <= Int.max / 4, bytes.count == area * 4 else {

@@ -21,8 +21,10 @@ public struct RoundedCorners: ImageProcessing, Hashable {
   /// - Parameter radius: In pixels; at most half of the shorter side counts.
   public init(radius: Int) { self.radius = radius }
 
+  /// The name and the radius.
   public var identifier: String { "rounded corners \(radius)" }
 
+  /// Makes the corners of a picture transparent.
   public func process(_ bitmap: Bitmap) throws(DecodeError) -> Bitmap {
     let (width, height) = (bitmap.size.width, bitmap.size.height)
     let radius = min(max(radius, 0), width / 2, height / 2)
@@ -56,8 +58,10 @@ public struct Resize: ImageProcessing, Hashable {
   /// - Parameter size: In pixels; a longer side than that of the image counts as that side.
   public init(to size: PixelSize) { self.size = size }
 
+  /// The name and the size.
   public var identifier: String { "resize \(size.width) \(size.height)" }
 
+  /// Scales a picture down.
   public func process(_ bitmap: Bitmap) throws(DecodeError) -> Bitmap {
     let source = bitmap.size
     let (width, height) = (min(max(size.width, 1), source.width), min(max(size.height, 1), source.height))
@@ -109,11 +113,13 @@ extension DecodeRequest {
   /// The identifiers of the processors, in order.
   package var processorIdentifiers: [String] { processors.map(\.identifier) }
 
+  /// Whether two requests have equal pixels as their result.
   public static func == (first: DecodeRequest, second: DecodeRequest) -> Bool {
     (first.size, first.format, first.damage) == (second.size, second.format, second.damage)
       && first.processorIdentifiers == second.processorIdentifiers
   }
 
+  /// Feeds what `==` compares to the hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(size)
     hasher.combine(format)

@@ -29,6 +29,7 @@ public final class ScriptedServer: Downloading {
     /// - Parameters:
     ///   - bytes: The encoded image.
     ///   - headers: The header fields, such as `["Cache-Control": "max-age=60"]`.
+    /// - Returns: A response with status 200.
     public static func image(_ bytes: [UInt8], headers: [String: String] = [:]) -> Response {
       Response(headers: headers, body: bytes)
     }

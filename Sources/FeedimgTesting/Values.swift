@@ -81,6 +81,7 @@ extension Presentation {
   ///   - isLoading: Whether a better image is loading.
   ///   - progress: The progress of the next image.
   ///   - error: Why the chosen image could not be loaded.
+  /// - Returns: The presentation.
   public static func fake(
     _ item: FeedItem,
     image: LoadedImage? = nil,
@@ -103,6 +104,7 @@ extension LoadError {
   ///   - code: The kind of failure.
   ///   - url: The requested URL.
   ///   - message: One line.
+  /// - Returns: The error.
   public static func fake(
     _ code: Code,
     url: ImageURL? = nil,

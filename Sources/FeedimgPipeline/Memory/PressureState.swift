@@ -8,6 +8,7 @@ public enum MemoryStep: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// Stop prefetching.
   case prefetch
 
+  /// Whether the left step comes before the right one.
   public static func < (left: MemoryStep, right: MemoryStep) -> Bool { left.rawValue < right.rawValue }
 }
 
