@@ -1,3 +1,4 @@
+import FeedimgJSON
 public import FeedimgModel
 import FeedimgPipeline
 import FeedimgReachability
@@ -96,5 +97,13 @@ extension NetworkIdentity {
   /// The name under which a mark of the network is kept.
   fileprivate var name: NetworkName {
     if let wirelessName, !wirelessName.isEmpty { .ssid(wirelessName) } else { .device(device) }
+  }
+}
+
+extension NetworkMark {
+  /// The mark as one line of JSON.
+  public var json: String {
+    let value: JSONValue = ["network": .string(network.text), "metered": .string(metered.rawValue)]
+    return value.text(.compact)
   }
 }

@@ -264,19 +264,6 @@ struct RecordFields {
       return UnsafeRawBufferPointer(rebasing: bytes[..<length])
     }
 
-    /// Whether the next field equals a text; nil after the last one.
-    mutating func nextIs(_ text: String) -> Bool? {
-      guard let field = next() else { return nil }
-      guard !field.contains(RecordFields.backslash) else { return RecordFields.unescaped(field) == text }
-      var text = text
-      return text.withUTF8 { text in
-        guard let wanted = text.baseAddress, let found = field.baseAddress else {
-          return text.count == field.count
-        }
-        return text.count == field.count && memcmp(found, wanted, text.count) == 0
-      }
-    }
-
     mutating func nextInteger() -> Int? { next().flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
 
     mutating func nextText() -> String? { next().map { RecordFields.unescaped($0) } }

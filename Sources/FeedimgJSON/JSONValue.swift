@@ -29,12 +29,6 @@ package enum JSONValue: Sendable, Hashable {
     return text
   }
 
-  /// The truth value; nil for other values.
-  package var boolean: Bool? {
-    guard case .bool(let value) = self else { return nil }
-    return value
-  }
-
   /// The kind of value for messages, such as `a string`.
   package var kind: String {
     switch self {

@@ -93,11 +93,6 @@ package struct ResponseHead: Sendable, Hashable {
 /// thrown
 /// here stops the transfer, which then fails with that error.
 package protocol BodyReceiving: Sendable {
-  /// Called by the scheduler before each request, so that the wait for a slot does not count as response
-  /// time.
-  ///
-  /// The request either resumes the body or starts from the head.
-  func requestBegins()
   /// Called before the first byte of the final response, not for redirects.
   ///
   /// Called again when the transfer starts over; the receiver then discards earlier bytes.
@@ -117,16 +112,11 @@ package enum TransferStep: Sendable, Hashable {
   case requested
   /// A response redirects the transfer to another URL.
   case redirected(ImageURL)
-  /// The number of bytes received since the previous `moved` step.
+  /// The number of bytes received since the previous `moved` step, with the first bytes and then every 16 ms.
   ///
   /// Includes heads, bodies, redirects and discarded data as they came over the network; excludes TLS and TCP
   /// overhead.
   case moved(Int)
-}
-
-extension BodyReceiving {
-  /// Does nothing.
-  package func requestBegins() {}
 }
 
 /// Fetches over HTTP (a port).

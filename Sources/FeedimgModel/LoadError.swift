@@ -44,48 +44,13 @@ public struct LoadError: Error, Sendable, Hashable {
   public var retryAfter: Int?
   /// Whether a captive portal probably sent the response.
   public var suspectsCaptivePortal = false
-
-  /// Whether the connection was refused, reset or closed before a response, so that some host reacted.
-  ///
-  /// The host may have been the server or a router on the path.
-  package var wasRefused = false
-
-  /// Whether a router, or after some seconds this machine, reported the host as unreachable.
-  package var wasUnreachable = false
-
-  /// Whether this process lacked a resource that is soon free again, such as a file descriptor.
-  package var isShortage = false
-
-  /// The number of seconds for which to remember the failure, from `Cache-Control` or `Expires`.
-  ///
-  /// Zero to ask each time; nil if the response sets no lifetime.
-  package var negativeLifetime: Double?
-
-  /// Whether the network path changed during the transfer, so that the failure says nothing about the current
-  /// path.
-  package var isFromOldPath = false
-
-  /// The origin of the failure, if redirects led away from the origin of ``url``.
-  package var origin: String?
-
-  /// Whether the origin's circuit breaker was open, so that no request was sent.
-  package var isCircuitRejection = false
-
-  /// Whether the failure opened the circuit breaker of its origin, or the breaker was already open.
-  package var hasOpenCircuit = false
-
-  /// Whether the feedimg service reported the failure, so that this process does not know the service's
-  /// breakers.
-  package var isFromService = false
-
-  /// The failure of the thumbnail that replaced a failed original; at most one.
-  package var thumbnailErrors: [LoadError] = []
-
   /// The decision of the load, if there was one.
   public var resolution: Resolution? {
     get { boxedResolution?.value }
     set { boxedResolution = newValue.map(Boxed.init) }
   }
+  /// What decides whether a load may be tried again, and when.
+  package var retry = RetryFacts()
 
   private var boxedResolution: Boxed<Resolution>?
 
@@ -101,6 +66,48 @@ public struct LoadError: Error, Sendable, Hashable {
     self.message = message
     self.status = status
     self.retryAfter = retryAfter
+  }
+}
+
+extension LoadError {
+  /// The reason behind a code, where the code alone does not decide whether to try again.
+  package enum Reason: Sendable, Hashable {
+    /// The server, or a router on the path, refused, reset or closed the connection before a response.
+    case refused
+    /// A router, or after some seconds this machine, reported the host as unreachable.
+    case unreachable
+    /// This process lacked a resource that is soon free again, such as a file descriptor.
+    case shortage
+    /// The network path changed during the transfer, so the failure says nothing about the current path.
+    case pathChanged
+  }
+
+  /// The circuit breaker of the origin that failed.
+  package enum Circuit: Sendable, Hashable {
+    /// The breaker admits requests.
+    case closed
+    /// The failure opened the breaker.
+    case opened
+    /// The breaker was open, so no request was sent.
+    case rejected
+    /// The breaker of the feedimg service is open; this process knows nothing of it.
+    case openInService
+  }
+
+  /// What a failure says about further attempts.
+  package struct RetryFacts: Sendable, Hashable {
+    package var reason: Reason?
+    package var circuit = Circuit.closed
+    /// The origin of the failure, if redirects led away from the origin of the URL.
+    package var origin: String?
+    /// The number of seconds for which to remember the failure, from `Cache-Control` or `Expires`.
+    ///
+    /// Zero to ask each time; nil if the response sets no lifetime.
+    package var lifetime: Double?
+    /// The failure of the thumbnail that replaced a failed original; at most one.
+    package var thumbnail: [LoadError] = []
+
+    package init() {}
   }
 }
 

@@ -15,7 +15,7 @@ extension StoredResponse {
       retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(respondedAt))
     )
     error.suspectsCaptivePortal = CaptivePortal.isStatus(head.status)
-    error.negativeLifetime = NegativeResponse.lifetime(self)
+    error.retry.lifetime = NegativeResponse.lifetime(self)
     return error
   }
 }

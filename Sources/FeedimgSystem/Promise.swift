@@ -52,8 +52,6 @@ package final class Promise<Value: Sendable>: Sendable {
 package typealias Event = Promise<Void>
 
 extension Promise<Void> {
-  package var hasHappened: Bool { current != nil }
-
   /// Resumes all waiting tasks; later calls do nothing.
   package func signal() { resolve(()) }
 

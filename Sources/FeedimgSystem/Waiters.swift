@@ -53,17 +53,6 @@ package final class Waiters<Value: Sendable>: Sendable {
     }
     for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume(returning: value) }
   }
-
-  /// Resumes the task that has waited the longest.
-  ///
-  /// - Returns: False if no task waits.
-  @discardableResult package func resumeFirst(returning value: Value) -> Bool {
-    let first = state.withLock { state in
-      state.waiting.keys.min().flatMap { state.waiting.removeValue(forKey: $0) }
-    }
-    first?.resume(returning: value)
-    return first != nil
-  }
 }
 
 extension Waiters<Void> {

@@ -39,8 +39,9 @@ struct CurlOutcome {
   /// The error; nil for success.
   func error(_ progress: Progress) -> LoadError? {
     var error = described(progress)
-    error?.wasRefused = isRefusal && progress.head == nil
-    error?.wasUnreachable = isUnreachable
+    if error?.retry.reason == nil {
+      error?.retry.reason = isRefusal && progress.head == nil ? .refused : isUnreachable ? .unreachable : nil
+    }
     return error
   }
 
@@ -267,7 +268,7 @@ enum DescriptorShortage: Sendable {
       case .system: "too many open files on this machine: raise its limit (`fs.file-max`)"
       }
     var error = LoadError(.unavailable, message: message)
-    error.isShortage = true
+    error.retry.reason = .shortage
     return error
   }
 }

@@ -49,7 +49,7 @@ package struct RetrySchedule: Sendable, Hashable {
     case .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress, .notAnImage, .security,
       .cancelled, .nothingToShow, .malformed, .invalidPolicy:
       false
-    case .unavailable: error.isShortage
+    case .unavailable: error.retry.reason == .shortage
     }
   }
 

@@ -54,7 +54,6 @@ struct JSONTextTests {
   @Test func `a value has a kind`() {
     let values: [JSONValue] = [.null, true, 1, "a", [], [:]]
     #expect(values.map(\.kind) == ["null", "true or false", "a number", "a string", "an array", "an object"])
-    #expect(values.map(\.boolean) == [nil, true, nil, nil, nil, nil])
     #expect(values.map(\.text) == [nil, nil, nil, "a", nil, nil])
     #expect(values.map(\.double) == [nil, nil, 1, nil, nil, nil])
     #expect(JSONValue.optional(nil) == .null && JSONValue.optional("a") == "a")

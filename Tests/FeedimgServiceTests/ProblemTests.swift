@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [(true, true as JSONValue?), (false, nil)])
   func `a problem document says whether the server's circuit is open`(isLeftAlone: Bool, told: JSONValue?) {
     var error = LoadError(.status, message: "the server responded with 503", status: 503)
-    error.hasOpenCircuit = isLeftAlone
+    if isLeftAlone { error.retry.circuit = .opened }
     #expect(error.problem.members["originCircuitOpen"] == told)
   }
 }

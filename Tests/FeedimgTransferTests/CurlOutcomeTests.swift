@@ -204,7 +204,8 @@ struct CurlOutcomeTests {
   ) throws {
     let progress = CurlOutcome.Progress(origin: Origin(try ImageURL("https://img.test/a.png")))
     let outcome = CurlOutcome(code: code, text: "", systemError: systemError)
-    #expect(try #require(outcome.error(progress)).wasRefused == wasRefused)
+    let error = try #require(outcome.error(progress))
+    #expect((error.retry.reason == .refused) == wasRefused)
   }
 
   @Test(arguments: [
@@ -219,7 +220,8 @@ struct CurlOutcomeTests {
   ) throws {
     let progress = CurlOutcome.Progress(origin: Origin(try ImageURL("https://img.test/a.png")))
     let outcome = CurlOutcome(code: code, text: "", systemError: systemError)
-    #expect(try #require(outcome.error(progress)).wasUnreachable == wasUnreachable)
+    let error = try #require(outcome.error(progress))
+    #expect((error.retry.reason == .unreachable) == wasUnreachable)
   }
 
   @Test func `success is not an error`() throws {

@@ -170,7 +170,8 @@ extension LoadError {
   /// The same error, marked as a failure of the old network path that says nothing about the new one.
   fileprivate var markedAsOldPath: LoadError {
     var error = self
-    error.isFromOldPath = true
+    // A shortage is of this process, on any path.
+    if retry.reason != .shortage { error.retry.reason = .pathChanged }
     return error
   }
 }

@@ -45,6 +45,28 @@ final class IncomingResponse: BodyReceiving {
     case received(Int)
   }
 
+  /// The bytes since the last report to one listener.
+  private struct Backlog {
+    var count = 0
+    /// The time of the last report; nil to report the next bytes at once.
+    var reportedAt: Duration?
+
+    /// Adds bytes.
+    ///
+    /// - Returns: The bytes to report now, after the interval or at the limit; zero otherwise.
+    mutating func add(_ bytes: Int, at now: Duration, interval: Duration, limit: Int = .max) -> Int {
+      count += bytes
+      guard count >= limit || reportedAt.map({ now - $0 >= interval }) ?? true else { return 0 }
+      reportedAt = now
+      return take()
+    }
+
+    mutating func take() -> Int {
+      defer { count = 0 }
+      return count
+    }
+  }
+
   private struct State {
     var requestedAt: Double
     /// The response to which the bytes so far belong, as if it had the whole body; its status may be
@@ -81,11 +103,12 @@ final class IncomingResponse: BodyReceiving {
     /// The number of restarts left when the network path changes during a response that cannot resume.
     var restartsLeft = 2
 
-    /// When callers last heard of progress; nil before the first bytes of the current request.
-    var reportedAt: Duration?
-    var unreported = 0
-    var recordedAt: Duration
-    var unrecorded = 0
+    /// For the callers, of the current request.
+    var progress = Backlog()
+    /// For the measurement of the link and for programs that show all transfers.
+    var totals = Backlog()
+    /// For the scheduler.
+    var schedule: Backlog
   }
 
   private let purpose: Purpose
@@ -110,7 +133,9 @@ final class IncomingResponse: BodyReceiving {
     onProgress = { [transfers = loader.transfers] in transfers.notify() }
     let now = loader.time.now()
     // A retry continues the stream that readers already have.
-    state = Mutex(State(requestedAt: loader.clock(), stream: load.response, recordedAt: now))
+    state = Mutex(
+      State(requestedAt: loader.clock(), stream: load.response, schedule: Backlog(reportedAt: now))
+    )
   }
 
   // MARK: Requests
@@ -146,7 +171,7 @@ final class IncomingResponse: BodyReceiving {
       state.resumption = resumption(state)
       (state.requestedAt, state.hasResponse, state.isReceiving) = (requestedAt, false, false)
       (state.startsOver, state.isStopped) = (false, false)
-      (state.reportedAt, state.recordedAt) = (nil, now)
+      (state.progress.reportedAt, state.totals.reportedAt, state.schedule.reportedAt) = (nil, nil, now)
       return state.resumption?.fields ?? HTTPFields()
     }
   }
@@ -306,11 +331,11 @@ final class IncomingResponse: BodyReceiving {
         state.withLock { $0.obstacle = obstacle }
       } else {
         openWriter(response)
-        let bytes = state.withLock { $0.bytes }
-        bytes.withUnsafeBytes { write($0, end: bytes.count) }
+        let (bytes, writer) = state.withLock { ($0.bytes, $0.writer) }
+        if let writer { bytes.withUnsafeBytes { _ = write($0, to: writer) } }
       }
-      let bytes = state.withLock { $0.bytes }
-      bytes.withUnsafeBytes { streamImage($0, end: bytes.count) }
+      let (bytes, stream) = state.withLock { ($0.bytes, $0.stream) }
+      bytes.withUnsafeBytes { streamImage($0, end: bytes.count, to: stream) }
     }
     try announce()
   }
@@ -332,61 +357,84 @@ final class IncomingResponse: BodyReceiving {
 
   // MARK: The body
 
+  /// Takes a chunk, with one lock for the response and one for the progress of the load.
+  ///
+  /// Totals hear of the first bytes, and then at most every 16 ms.
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
     let now = time.now()
-    let limitsChanged = link.received(bytes.count, at: now)
-    let (count, total, report, received) = try state.withLock {
-      state throws(LoadError) -> (Int?, Int?, Bool, Int) in
-      if state.isStopped { throw Self.stopped }
-      state.unrecorded += bytes.count
-      // The scheduler hears of bytes ten times a second.
-      let isDue = limitsChanged || now - state.recordedAt >= .milliseconds(100)
-      let received = isDue ? state.unrecorded : 0
-      if isDue { (state.unrecorded, state.recordedAt) = (0, now) }
-      guard state.isReceiving else { return (nil, nil, false, received) }
-      if purpose.isImage { state.bytes.append(contentsOf: bytes) }
-      state.count += bytes.count
-      if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
-        state.mediaType = try recognise(state)
-      }
-      // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB, so that data limits can
-      // stop the transfer.
-      state.unreported += bytes.count
-      let isDueForCallers = state.reportedAt.map { now - $0 >= .milliseconds(16) } ?? true
-      let report = isDueForCallers || state.unreported >= 16 << 10
-      if report { (state.unreported, state.reportedAt) = (0, now) }
-      return (state.count, state.response?.head.contentLength, report, received)
+    let chunk = try state.withLock { state throws(LoadError) in try take(bytes, at: now, &state) }
+    let limitsChanged = chunk.totals > 0 && link.received(chunk.totals, at: now)
+    let unrecorded = limitsChanged ? state.withLock { $0.schedule.take() } : 0
+    if chunk.schedule + unrecorded > 0 {
+      event(.received(chunk.schedule + unrecorded))
+      liveness.responded(isImage: purpose.isImage && chunk.count != nil)
     }
-    if received > 0 {
-      event(.received(received))
-      liveness.responded(isImage: purpose.isImage && count != nil)
-    }
-    guard let count else { return }
+    guard let count = chunk.count else { return }
     if purpose.isImage, count > purpose.limit.bytes { throw tooLarge }
     if purpose.isImage {
-      streamImage(bytes, end: count)
+      streamImage(bytes, end: count, to: chunk.stream)
     } else {
-      state.withLock { $0.stream }?.body.append(bytes, at: count - bytes.count)
+      chunk.stream?.body.append(bytes, at: count - bytes.count)
     }
-    write(bytes, end: count)
-    let progress = LoadProgress(received: ByteCount(count), total: total.map { ByteCount($0) })
+    if let writer = chunk.writer, write(bytes, to: writer), let stream = chunk.stream {
+      chunk.shelter.note(writer, holds: count, of: stream.body)
+    }
+    if chunk.totals > 0 { onProgress() }
+    let progress = LoadProgress(received: ByteCount(count), total: chunk.total.map { ByteCount($0) })
     // Also record unreported bytes: if the server pauses here, the transfer register still shows them.
-    guard report else { return load.note(progress) }
+    guard chunk.isReported else { return load.note(progress) }
     reporter?.report(.progress(progress))
-    onProgress()
     try load.report(progress)
+  }
+
+  /// What follows from a chunk that was added to the response.
+  private struct Chunk {
+    /// The bytes of the body so far; nil if the chunk does not belong to the body.
+    var count: Int?
+    var total: Int?
+    /// The bytes to report to the totals and to the scheduler now.
+    var totals = 0
+    var schedule = 0
+    /// Whether the callers hear of it.
+    var isReported = false
+    var stream: StreamingResponse?
+    var writer: (any ImageWriting)?
+    var shelter: BodyBuffer
+  }
+
+  private func take(
+    _ bytes: UnsafeRawBufferPointer,
+    at now: Duration,
+    _ state: inout State
+  ) throws(LoadError) -> Chunk {
+    if state.isStopped { throw Self.stopped }
+    var chunk = Chunk(shelter: state.shelter)
+    chunk.totals = state.totals.add(bytes.count, at: now, interval: .milliseconds(16))
+    // The scheduler hears of bytes ten times a second.
+    chunk.schedule = state.schedule.add(bytes.count, at: now, interval: .milliseconds(100))
+    guard state.isReceiving else { return chunk }
+    if purpose.isImage { state.bytes.append(contentsOf: bytes) }
+    state.count += bytes.count
+    if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
+      state.mediaType = try recognise(state)
+    }
+    // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB, so that data limits can
+    // stop the transfer.
+    let due = state.progress.add(bytes.count, at: now, interval: .milliseconds(16), limit: 16 << 10)
+    (chunk.count, chunk.total) = (state.count, state.response?.head.contentLength)
+    (chunk.isReported, chunk.stream, chunk.writer) = (due > 0, state.stream, state.writer)
+    return chunk
   }
 
   /// Reports the remaining bytes after the transfer has ended.
   func flush() {
-    let progress = state.withLock { state -> LoadProgress? in
-      guard state.unreported > 0 else { return nil }
-      state.unreported = 0
-      return LoadProgress(
-        received: ByteCount(state.count),
-        total: state.response?.head.contentLength.map { ByteCount($0) }
-      )
+    let (progress, totals) = state.withLock { state -> (LoadProgress?, Int) in
+      let totals = state.totals.take()
+      guard state.progress.take() > 0 else { return (nil, totals) }
+      let total = state.response?.head.contentLength.map { ByteCount($0) }
+      return (LoadProgress(received: ByteCount(state.count), total: total), totals)
     }
+    if totals > 0 { _ = link.received(totals, at: time.now()) }
     guard let progress else { return }
     reporter?.report(.progress(progress))
     try? load.report(progress)
@@ -410,8 +458,8 @@ final class IncomingResponse: BodyReceiving {
   // MARK: Streaming
 
   /// Passes an image to readers as it arrives, once its type is known.
-  private func streamImage(_ bytes: UnsafeRawBufferPointer, end: Int) {
-    if let stream = state.withLock({ $0.stream }) { return stream.body.append(bytes, at: end - bytes.count) }
+  private func streamImage(_ bytes: UnsafeRawBufferPointer, end: Int, to stream: StreamingResponse?) {
+    if let stream { return stream.body.append(bytes, at: end - bytes.count) }
     guard load.wantsStream else { return }
     let (response, mediaType, start) = state.withLock { ($0.response, $0.mediaType, $0.bytes) }
     guard let response, let mediaType else { return }
@@ -446,14 +494,14 @@ final class IncomingResponse: BodyReceiving {
     }
   }
 
-  private func write(_ bytes: UnsafeRawBufferPointer, end: Int) {
-    let (writer, stream, shelter) = state.withLock { ($0.writer, $0.stream, $0.shelter) }
-    guard let writer else { return }
+  /// Writes bytes to the file, and returns whether that succeeded; after a failure the body is not stored.
+  private func write(_ bytes: UnsafeRawBufferPointer, to writer: any ImageWriting) -> Bool {
     do throws(CacheError) {
       try writer.write(bytes)
-      if let stream { shelter.note(writer, holds: end, of: stream.body) }
+      return true
     } catch {
       fail(writer, error)
+      return false
     }
   }
 

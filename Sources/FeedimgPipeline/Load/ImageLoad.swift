@@ -441,7 +441,7 @@ package struct ImageLoad: Sendable {
     let fetches = instead.decision.load != nil
     // An unreachable server cannot deliver the thumbnail either.
     let isDown =
-      failure.isUnreachable && thumbnail.url.origin == failure.origin ?? plan.variant.url.origin
+      failure.isUnreachable && thumbnail.url.origin == failure.retry.origin ?? plan.variant.url.origin
     guard instead.decision.image == .thumbnail, !fetches || !isDown && allowsFallback(instead) else {
       throw failure
     }
@@ -521,7 +521,7 @@ extension LoadError {
   /// Whether the server is unreachable, or not safely reachable, for any request.
   fileprivate var isUnreachable: Bool {
     switch code {
-    case .unknownHost, .connection, .timeout, .security: !isFromOldPath
+    case .unknownHost, .connection, .timeout, .security: retry.reason != .pathChanged
     default: false
     }
   }
@@ -530,7 +530,7 @@ extension LoadError {
   fileprivate func adding(thumbnailFailure other: LoadError) -> LoadError {
     var error = self
     error.message += "; the thumbnail failed as well: \(other.message)"
-    error.thumbnailErrors = [other]
+    error.retry.thumbnail = [other]
     return error
   }
 

@@ -20,13 +20,15 @@ package final class InFlightLoad: Sendable {
     var responseListeners: [CoalescerState.Waiter: ResponseListener] = [:]
     var onPriority: (@Sendable () -> Void)?
     var scans: (url: ImageURL, source: ScanSource)?
-    var isAbandoned = false
     var isRequested = false
     var countsForOtherClient = false
   }
 
-  /// Guards all state; listeners are called outside the lock.
+  /// Guards the state; listeners are called outside the lock.
   private let state: Mutex<State>
+  // The transfer reads these for each chunk of a body, so they need no lock.
+  private let hasNoCaller = Atomic(false)
+  private let hasReader = Atomic(false)
 
   init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
 
@@ -34,9 +36,9 @@ package final class InFlightLoad: Sendable {
   var priority: LoadPriority { state.withLock { $0.priority } }
 
   /// Whether the last caller has left, so that the transfer can stop.
-  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+  var isAbandoned: Bool { hasNoCaller.load(ordering: .acquiring) }
 
-  func abandon() { state.withLock { $0.isAbandoned = true } }
+  func abandon() { hasNoCaller.store(true, ordering: .releasing) }
 
   /// Whether a request was sent or has received bytes, so that a change of its cost is too late.
   var isRequested: Bool {
@@ -67,6 +69,7 @@ package final class InFlightLoad: Sendable {
     let (progress, isFirst, response) = state.withLock { state in
       state.listeners[waiter] = listener
       state.responseListeners[waiter] = onResponse
+      hasReader.store(!state.responseListeners.isEmpty, ordering: .releasing)
       return (state.progress, !state.countsForOtherClient && state.first == waiter, state.response)
     }
     if let progress { listener?(progress, self, isFirst) }
@@ -77,6 +80,7 @@ package final class InFlightLoad: Sendable {
     state.withLock { state in
       state.listeners[waiter] = nil
       state.responseListeners[waiter] = nil
+      hasReader.store(!state.responseListeners.isEmpty, ordering: .releasing)
     }
   }
 
@@ -102,7 +106,7 @@ package final class InFlightLoad: Sendable {
   // MARK: The response as it arrives
 
   /// Whether a caller wants to read the response before it is complete.
-  var wantsStream: Bool { state.withLock { !$0.responseListeners.isEmpty } }
+  var wantsStream: Bool { hasReader.load(ordering: .acquiring) }
 
   /// The arriving response, once readers can read it.
   var response: StreamingResponse? { state.withLock { $0.response } }

@@ -23,6 +23,8 @@ package enum FreedMemory {
     }
   }
 
+  private static let alarms = AlarmThread()
+
   /// Ends a load or a slot; once a third of many has ended, memory is returned a second later.
   package static func end() {
     let isDue = state.withLock { state in
@@ -32,9 +34,9 @@ package enum FreedMemory {
       return true
     }
     guard isDue else { return }
-    Task {
+    Task { @PipelineActor in
       // The callers of the last loads still have to end.
-      try? await Task.sleep(for: .seconds(1))
+      try? await alarms.sleep(.seconds(1))
       giveBack()
     }
   }

@@ -156,7 +156,7 @@ struct CircuitBreaker: Sendable {
 
   /// Whether an error indicates a problem of the whole origin, not only of one image.
   static func counts(_ error: LoadError) -> Bool {
-    guard !error.isFromOldPath else { return false }
+    guard error.retry.reason != .pathChanged else { return false }
     switch error.code {
     case .connection, .timeout, .unknownHost, .security: return true
     // RFC 9110 §15.6, RFC 6585 §4 (429).

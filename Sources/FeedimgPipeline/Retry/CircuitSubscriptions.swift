@@ -75,12 +75,12 @@ struct CircuitSubscriptions: Sendable {
     probes[origin] = nil
     let rest = wakes > 0 ? Self.backoff.ceiling(after: wakes) : .zero
     // The circuit may have closed between the failure and this call.
-    let isBack = error.hasOpenCircuit && !error.isFromService && !isOpen
+    let isBack = [.opened, .rejected].contains(error.retry.circuit) && !isOpen
     records[origin, default: [:]][issued] = Record(
       subscriber: subscriber,
       notBefore: now + rest,
       retryAt: now + (isBack ? rest : max(rest, Self.backoff.base)),
-      waitsForHost: error.status == nil || error.hasOpenCircuit
+      waitsForHost: error.status == nil || error.retry.circuit != .closed
     )
     return issued
   }
@@ -186,11 +186,11 @@ extension Sequence<CircuitSubscriptions.Entry> {
   ///   - error: The failure.
   ///   - wake: Called once for each origin; must return at once.
   package func wait(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
-    for error in [error] + error.thumbnailErrors { waitForOne(after: error, wake) }
+    for error in [error] + error.retry.thumbnail { waitForOne(after: error, wake) }
   }
 
   private func waitForOne(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
-    guard CircuitBreaker.counts(error), let origin = error.origin ?? error.url?.origin, !isClosed else {
+    guard CircuitBreaker.counts(error), let origin = error.retry.origin ?? error.url?.origin, !isClosed else {
       return
     }
     var call = calls[origin] ?? Call()

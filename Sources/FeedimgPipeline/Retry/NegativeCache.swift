@@ -52,8 +52,8 @@ struct NegativeCache: Sendable {
   static func time(of error: LoadError) -> Duration? {
     let own: Duration? =
       switch error.code {
-      case .status where error.negativeLifetime != nil:
-        error.negativeLifetime.flatMap { $0 > 0 ? .seconds($0) : nil }
+      case .status where error.retry.lifetime != nil:
+        error.retry.lifetime.flatMap { $0 > 0 ? .seconds($0) : nil }
       case .status:
         switch error.status {
         case 404, 410, 451: .seconds(300)

@@ -151,10 +151,10 @@ package struct NetworkLiveness: Sendable {
 
   /// Whether an error shows that no response came back over the current network path.
   package static func counts(_ error: LoadError, after time: Duration? = nil) -> Bool {
-    guard !error.isFromOldPath, !error.wasRefused else { return false }
+    guard error.retry.reason != .pathChanged, error.retry.reason != .refused else { return false }
     switch error.code {
     case .timeout: return true
-    case .connection: return !error.wasUnreachable || time.map { $0 >= minimumSilence } ?? true
+    case .connection: return error.retry.reason != .unreachable || time.map { $0 >= minimumSilence } ?? true
     case .unknownHost: return time.map { $0 >= minimumSilence } ?? true
     default: return false
     }

@@ -209,10 +209,9 @@ import Synchronization
     let seconds = wait.map { Int(($0 / .seconds(1)).rounded(.up)) }
     let state = seconds.map { "; requests resume in \($0) s" } ?? " and has not responded since"
     error.message = "the host failed before\(state): \(error.message)"
-    (error.url, error.origin, error.retryAfter) = (url, nil, seconds)
-    (error.isCircuitRejection, error.hasOpenCircuit) = (true, true)
+    (error.url, error.retryAfter) = (url, seconds)
     // The lifetime belongs to another image.
-    error.negativeLifetime = nil
+    (error.retry.circuit, error.retry.origin, error.retry.lifetime) = (.rejected, nil, nil)
     return error
   }
 
@@ -272,7 +271,7 @@ import Synchronization
     if let tries, !isLast, case .wait(let pause) = schedule.step(after: error, tries: tries, using: &random) {
       wait = pause
     }
-    error.hasOpenCircuit = breaker.isOpen(asked.origin)
+    error.retry.circuit = breaker.isOpen(asked.origin) ? .opened : .closed
     if tries != nil, wait == nil { negatives.note(error, of: url.key, at: now) }
     liveness.failed(error, of: attempt)
     setAlarm()
@@ -468,7 +467,7 @@ import Synchronization
   /// The error with the origin that failed.
   func attributed(_ error: LoadError) -> LoadError {
     var error = error
-    error.origin = asked.origin == url.origin ? nil : asked.origin
+    error.retry.origin = asked.origin == url.origin ? nil : asked.origin
     return error
   }
 

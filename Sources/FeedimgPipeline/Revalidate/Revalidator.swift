@@ -125,13 +125,13 @@ import Synchronization
       switch result.failure {
       case nil: (RevalidationPlan.minimumInterval, 0)
       case let error? where error.code == .cancelled: (0, before)
-      case let error? where error.isCircuitRejection:
+      case let error? where error.retry.circuit == .rejected:
         (error.retryAfter.map { Double($0) } ?? RevalidationPlan.minimumInterval, before)
       case let error?:
         (
           max(
             Double(error.retryAfter ?? 0),
-            error.negativeLifetime ?? 0,
+            error.retry.lifetime ?? 0,
             Self.backoff.ceiling(after: before + 1) / .seconds(1)
           ), before + 1
         )

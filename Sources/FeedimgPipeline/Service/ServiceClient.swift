@@ -232,8 +232,8 @@ package final class ServiceClient: Sendable {
       status: problem["originStatus"]?.integer,
       retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
     )
-    error.origin = problem["origin"]?.text
-    (error.isFromService, error.hasOpenCircuit) = (true, problem["originCircuitOpen"] == true)
+    error.retry.origin = problem["origin"]?.text
+    if problem["originCircuitOpen"] == true { error.retry.circuit = .openInService }
     throw error
   }
 

@@ -15,9 +15,9 @@ extension LoadError {
   var problem: Problem {
     var members = JSONObject()
     if let url { members["url"] = .string(url.description) }
-    if let origin { members["origin"] = .string(origin) }
+    if let origin = retry.origin { members["origin"] = .string(origin) }
     if let status { members["originStatus"] = .integer(status) }
-    if hasOpenCircuit { members["originCircuitOpen"] = true }
+    if retry.circuit != .closed { members["originCircuitOpen"] = true }
     if let resolution { members["resolution"] = resolution.jsonValue }
     var fields: [(String, String)] = []
     if let retryAfter { fields.append(("Retry-After", String(retryAfter))) }

@@ -20,7 +20,7 @@ import Testing
     for slot: ImageSlot,
     _ isShown: (Presentation) -> Bool
   ) async {
-    for _ in 0..<100_000 where slot.presentation.map(isShown) != true {
+    while slot.presentation.map(isShown) != true {
       time.passToNext()
       await Task.yield()
     }

@@ -15,7 +15,7 @@ import Testing
 
   private func silence(of url: String, leadingTo origin: String? = nil) throws -> LoadError {
     var error = LoadError(.timeout, url: try ImageURL(url), message: "no response came")
-    error.origin = origin
+    error.retry.origin = origin
     return error
   }
 

@@ -119,7 +119,7 @@ import Testing
 
   @Test mutating func `a failure from before the origin's recovery is retried at once`() {
     var refusal = Self.busy
-    refusal.hasOpenCircuit = true
+    refusal.retry.circuit = .opened
     let number = subscribe(after: refusal)
     #expect(woken(at: .zero) == [number])
   }

@@ -76,7 +76,7 @@ import Testing
 
   @Test func `a refused connection says nothing about the network`() throws {
     var refused = LoadError(.connection, message: "no connection: connection refused")
-    refused.wasRefused = true
+    refused.retry.reason = .refused
     #expect(try !isDead(after: refused) { ("http://h\($0).example/a", "http://h\($0).example/a") })
   }
 
@@ -100,8 +100,12 @@ import Testing
     let silence = LoadError(.connection, message: "no connection")
     let shortage = LoadError(.unavailable, message: "too many open files: raise the limit")
     for number in 1...CircuitBreaker.threshold {
-      #expect(await fail(url, shortage)?.isCircuitRejection == false, "\(number - 1) have failed")
-      #expect(await fail(url, silence)?.isCircuitRejection == false)
+      let circuit = await fail(url, shortage)?.retry.circuit
+      #expect(circuit == .closed, "\(number - 1) have failed")
+      #expect(
+        await fail(url, silence)?.retry.circuit
+          == (number < CircuitBreaker.threshold ? .closed : .opened)
+      )
     }
     #expect(controller.silence(of: url)?.message.contains("no connection") == true)
   }

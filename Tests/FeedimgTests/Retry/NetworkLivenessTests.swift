@@ -122,9 +122,9 @@ import Testing
   static let errors: [(LoadError, Duration, Bool, String)] = {
     let broken = LoadError(.connection, message: "no connection")
     var refused = broken
-    refused.wasRefused = true
+    refused.retry.reason = .refused
     var unreachable = broken
-    unreachable.wasUnreachable = true
+    unreachable.retry.reason = .unreachable
     let unknown = LoadError(.unknownHost, message: "not found")
     return [
       (broken, .zero, true, "nothing came back"), (refused, .zero, false, "somebody refused"),
