@@ -49,7 +49,7 @@ public struct LoadError: Error, Sendable, Hashable {
     get { boxedResolution?.value }
     set { boxedResolution = newValue.map(Boxed.init) }
   }
-  /// What decides whether a load may be tried again, and when.
+  /// The facts by which the retry controller decides whether and when to try again.
   package var retry = RetryFacts()
 
   private var boxedResolution: Boxed<Resolution>?
@@ -94,7 +94,7 @@ extension LoadError {
     case openInService
   }
 
-  /// What a failure says about further attempts.
+  /// The facts of a failure that matter for further attempts.
   package struct RetryFacts: Sendable, Hashable {
     package var reason: Reason?
     package var circuit = Circuit.closed

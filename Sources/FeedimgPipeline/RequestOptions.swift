@@ -98,7 +98,7 @@ public struct ImageRequest: Sendable, Hashable {
 }
 
 extension RequestOptions {
-  /// What is wrong with the options, one line each.
+  /// The errors in the options, one line each.
   var faults: [String] {
     var faults: [String] = []
     for (origin, fields) in headers.sorted(by: { $0.key < $1.key }) {

@@ -387,7 +387,7 @@ final class IncomingResponse: BodyReceiving {
     try load.report(progress)
   }
 
-  /// What follows from a chunk that was added to the response.
+  /// The consequences of a chunk that was added to the response.
   private struct Chunk {
     /// The bytes of the body so far; nil if the chunk does not belong to the body.
     var count: Int?

@@ -1,4 +1,4 @@
-/// What to give up while memory is short; each step includes those before it.
+/// The steps of freeing memory; each step includes those before it.
 public enum MemoryStep: Int, Sendable, Hashable, CaseIterable, Comparable {
   case nothing
   /// Free decoded images, which are the largest and can be made again without the network or the disk.
