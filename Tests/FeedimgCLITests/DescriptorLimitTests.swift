@@ -13,7 +13,7 @@ import Testing
     let folder = try TestFolder()
     try folder.write("item.json", #"{"originalImage": "\#(server.url("/a.jpg"))"}"#)
     var shortages = 0
-    for limit in Array(repeating: Array(16...40), count: 5).joined() {
+    for limit in Array(repeating: Array(16...200), count: 5).joined() {
       let run = try CommandRun(
         of: "/usr/bin/prlimit",
         ["--nofile=\(limit):\(limit)", CommandRun.program, "load", "--no-service", "--item", "item.json"],
