@@ -37,10 +37,11 @@ public final class TestEnvironment: Sendable {
     _ kind: NetworkKind = .wifi,
     configuration: ImageLoader.Configuration = ImageLoader.Configuration(environment: [:])
   ) throws(ConfigurationError) {
-    var template = Array("/tmp/feedimg-testing-XXXXXX".utf8CString)
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+    var template = Array("\(parent)/feedimg-testing-XXXXXX".utf8CString)
     let isMade = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } } != nil
     guard isMade else {
-      throw ConfigurationError(["cannot create a folder in `/tmp`"], isSystemFailure: true)
+      throw ConfigurationError(["cannot create a folder in `\(parent)`"], isSystemFailure: true)
     }
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     network = ScriptedNetwork(kind)
