@@ -112,7 +112,7 @@ package enum TransferStep: Sendable, Hashable {
   case requested
   /// A response redirects the transfer to another URL.
   case redirected(ImageURL)
-  /// The number of bytes received since the previous `moved` step, with the first bytes and then every 16 ms.
+  /// The number of bytes received since the previous `moved` step.
   ///
   /// Includes heads, bodies, redirects and discarded data as they came over the network; excludes TLS and TCP
   /// overhead.

@@ -1,6 +1,6 @@
 /// How one load uses the images in memory and on disk.
 ///
-/// The facts, and so the choice among the variants of an item, come from the same sources with every value.
+/// An image counts as cached for the decision where the policy reads it.
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   /// A cached image returns at once, and its server revalidates it meanwhile.
   case `default`
