@@ -105,7 +105,7 @@ let package = Package(
     .target(
       name: "FeedimgService",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash", "CRuntime",
+        "Feedimg", "FeedimgAdmin", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash",
       ] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings
@@ -197,8 +197,6 @@ let package = Package(
     ),
     // xxHash: the fast checksum of stored bodies, header only.
     .target(name: "CXXHash"),
-    // The threads of Swift's tasks, and the allocator's settings, for a program that is mostly idle.
-    .target(name: "CRuntime"),
 
     // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C.
     // They are linked by name, without pkg-config, so that builds without them do not warn.

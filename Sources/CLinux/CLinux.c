@@ -2,11 +2,20 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
+
+// New in Linux 6.3. glibc 2.36 does not define it.
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 
 struct clinux_thread {
   pthread_t id;
@@ -60,4 +69,32 @@ int clinux_join(clinux_thread *thread, long milliseconds) {
 void clinux_detach(clinux_thread *thread) {
   pthread_detach(thread->id);
   free(thread);
+}
+
+void clinux_share_arena(int reused) {
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, reused);
+  mallopt(M_TRIM_THRESHOLD, 2 * reused);
+}
+
+static int write_all(int descriptor, const char *bytes, size_t count) {
+  while (count > 0) {
+    ssize_t written = write(descriptor, bytes, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return -1;
+    bytes += written;
+    count -= (size_t)written;
+  }
+  return 0;
+}
+
+int clinux_seal(const void *bytes, size_t count) {
+  const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  int descriptor = memfd_create("feedimg-body", flags | MFD_NOEXEC_SEAL);
+  if (descriptor < 0 && errno == EINVAL) descriptor = memfd_create("feedimg-body", flags);
+  if (descriptor < 0) return -1;
+  if (write_all(descriptor, bytes, count) == 0 && fcntl(descriptor, F_ADD_SEALS, seals) == 0) return descriptor;
+  close(descriptor);
+  return -1;
 }

@@ -89,7 +89,7 @@ public struct Settings: Sendable {
   public func changes() -> AsyncStream<String> {
     let changes = store.changes()
     return AsyncStream { continuation in
-      let task = Task { @PipelineActor in
+      let task = PipelineActor.task {
         for await settings in changes { continuation.yield(Self.json(settings)) }
         continuation.finish()
       }

@@ -8,9 +8,9 @@ enum Main {
   static func main() {
     // The first thing, so that no signal is lost while the service starts.
     let signals = SignalWatch.signals([SIGTERM, SIGINT, SIGHUP])
-    TaskThread.takeOver()
+    TaskThread.shareArena()
     // The runtime would run tasks on the main thread only if this function returned to it.
-    Task.detached { await run(until: signals) }
+    Task(executorPreference: TaskThread.executor) { await run(until: signals) }
     while true { pause() }
   }
 
@@ -55,7 +55,7 @@ enum Main {
         exit(1)
       }
       isStopping = true
-      Task {
+      Task(executorPreference: TaskThread.executor) {
         await service.stop(within: gracePeriod)
         exit(0)
       }

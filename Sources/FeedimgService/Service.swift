@@ -139,7 +139,7 @@ public final class Service: Sendable {
     sources.end()
     hub.end()
     register.drain()
-    let deadline = Task { [register] in
+    let deadline = Task(executorPreference: TaskThread.executor) { [register] in
       try await Task.sleep(for: gracePeriod)
       register.closeAll()
     }

@@ -6,6 +6,8 @@
 // eventfd(2).
 #include <sys/eventfd.h>
 
+#include <stddef.h>
+
 // The arguments of this process as the kernel passed them, without /proc. A null pointer ends the list.
 char *const *clinux_arguments(void);
 
@@ -33,5 +35,11 @@ int clinux_join(clinux_thread *thread, long milliseconds);
 
 // Detaches a thread, so that it is freed when it ends.
 void clinux_detach(clinux_thread *thread);
+
+// Makes all threads share one arena, which keeps freed blocks of at most this many bytes (mallopt(3)).
+void clinux_share_arena(int reused);
+
+// Makes an immutable file in memory (memfd_create(2), F_ADD_SEALS of fcntl(2)). Returns its descriptor, or -1.
+int clinux_seal(const void *bytes, size_t count);
 
 #endif

@@ -81,7 +81,7 @@ public final class Prefetch: Sendable {
     }
     self.worker = worker
     self.outcomes = outcomes
-    task = Task { @PipelineActor in
+    task = PipelineActor.task {
       await worker.run()
       continuation.finish()
     }

@@ -9,7 +9,7 @@ final class PrefetchWorker: Sendable {
   private struct State {
     var progress: PrefetchProgress
     /// The running loads, by item; they are cancelled when no longer needed.
-    var loads: [Int: Task<LoadedImage, any Error>] = [:]
+    var loads: [Int: Task<Result<LoadedImage, LoadError>, Never>] = [:]
     var allowance: PrefetchBudget
     /// The items that wait until it is known whether their image fits.
     var waiters: [CheckedContinuation<PrefetchBudget.Entry, Never>] = []
@@ -105,7 +105,7 @@ final class PrefetchWorker: Sendable {
   @PipelineActor private func fetch(_ indices: [Int]) async {
     state.withLock { $0.rest = indices[...] }
     let workers = indices.prefix(Self.concurrency).map { _ in
-      Task { @PipelineActor in while let index = self.takeNext() { await self.fetch(index) } }
+      PipelineActor.task { while let index = self.takeNext() { await self.fetch(index) } }
     }
     // Each worker ends once ``stop()`` has emptied the rest, and cancels its load.
     for worker in workers { await worker.value }
@@ -202,13 +202,19 @@ final class PrefetchWorker: Sendable {
       let verdict = verdict($0.decision, in: $0.situation, by: loader.policy.current())
       return if case .load = verdict { true } else { false }
     }
-    let load = Task { @PipelineActor [operation] in try await operation.run() }
+    let load = PipelineActor.task { [operation] () async -> Result<LoadedImage, LoadError> in
+      do throws(LoadError) {
+        return .success(try await operation.run())
+      } catch {
+        return .failure(error)
+      }
+    }
     let isOver = state.withLock { state in
       state.loads[index] = load
       return state.isStopped || state.reasons[index] != nil
     }
     if isOver { load.cancel() }
-    let result = await load.result
+    let result = await load.value
     let (reason, received, length) = state.withLock { state in
       state.loads[index] = nil
       let length = state.allowance.length(of: index)
@@ -223,12 +229,11 @@ final class PrefetchWorker: Sendable {
     case .success(let image):
       calls.forget(image.variant.url)
       end(index, Self.result(of: image, received))
-    case .failure(let error as LoadError) where error.code == .cancelled:
+    case .failure(let error) where error.code == .cancelled:
       if reason == .spent { return length.map { .announced($0) } ?? .open }
       if let reason { end(index, .skipped(reason)) } else if !isStopped { end(index, .failed(error)) }
-    case .failure(let error as LoadError) where error.code == .nothingToShow: end(index, .skipped(.offline))
-    case .failure(let error as LoadError): endFailed(index, error)
-    case .failure: break
+    case .failure(let error) where error.code == .nothingToShow: end(index, .skipped(.offline))
+    case .failure(let error): endFailed(index, error)
     }
     return nil
   }

@@ -103,7 +103,7 @@ final class SlotTask: Sendable {
         return nil
       }
       (state.isRunning, state.isOutdated) = (true, false)
-      state.task = Task { @PipelineActor in await self.run(binding) }
+      state.task = PipelineActor.task { await self.run(binding) }
       state.follows += 1
       return state.following.take()
     }
@@ -133,7 +133,7 @@ final class SlotTask: Sendable {
       guard !goesOn, !state.isOver, let image = state.asked else { return goesOn }
       state.follows += 1
       let number = state.follows
-      state.following = Task { @PipelineActor in await self.follow(image, rest, number) }
+      state.following = PipelineActor.task { await self.follow(image, rest, number) }
       return false
     }
   }

@@ -128,7 +128,11 @@ package final class DecodingQueue: Sendable {
     let outcome: Outcome
     do throws(LoadError) {
       outcome = try await coalescer.value(for: key, handle: handle) { load in
-        let outcome = await places.turn(of: load) { await Self.decode(bytes, request, by: decoder, keep) }
+        let outcome = await places.turn(of: load) {
+          await withTaskExecutorPreference(globalConcurrentExecutor) {
+            await Self.decode(bytes, request, by: decoder, keep)
+          }
+        }
         return .success(outcome ?? .failure(Self.cancelled))
       }.value
     } catch {

@@ -146,7 +146,7 @@ import FeedimgTransfer
       into incoming: IncomingResponse,
       by downloader: any Downloading
     ) async throws(LoadError) {
-      let task = Task { @PipelineActor () async -> Result<ResponseHead, LoadError> in
+      let task = PipelineActor.task { () async -> Result<ResponseHead, LoadError> in
         do throws(LoadError) {
           return .success(try await downloader.download(request, into: incoming))
         } catch {

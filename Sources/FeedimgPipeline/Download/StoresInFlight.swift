@@ -19,7 +19,7 @@ import FeedimgSystem
   ) -> Promise<FetchedImage> {
     let promise = Promise<FetchedImage>()
     promises[key] = promise
-    Task { @PipelineActor in
+    PipelineActor.task { [self] in
       promise.resolve(await store())
       if promises[key] === promise { promises[key] = nil }
     }

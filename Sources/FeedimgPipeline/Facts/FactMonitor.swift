@@ -163,8 +163,8 @@ import Synchronization
     watches += 1
     let watch = watches
     tasks = [
-      Task { @PipelineActor [weak self] in for await state in states { self?.note(state, of: watch) } },
-      Task { @PipelineActor [weak self] in for await settings in news { self?.note(settings, of: watch) } },
+      PipelineActor.task { [weak self] in for await state in states { self?.note(state, of: watch) } },
+      PipelineActor.task { [weak self] in for await settings in news { self?.note(settings, of: watch) } },
     ]
     publish()
     for task in oldTasks { task.cancel() }
@@ -216,7 +216,7 @@ import Synchronization
     self.policy = policy.current().table
     policyTasks = policy.files.map { path in
       let changes = FileWatcher.changes(of: path)
-      return Task { @PipelineActor [weak self] in
+      return PipelineActor.task { [weak self] in
         for await _ in changes { self?.note(policy.current().table) }
       }
     }
@@ -235,7 +235,7 @@ import Synchronization
   /// sooner, but a charge takes minutes to change by a percent.
   private func followBattery() {
     guard batteryTask == nil, !tasks.isEmpty, let charge = battery() else { return }
-    batteryTask = Task { @PipelineActor [weak self, sleep = time.sleep] in
+    batteryTask = PipelineActor.task { [weak self, sleep = time.sleep] in
       var charge: Int? = charge
       while (try? await sleep(.seconds(60))) != nil, !Task.isCancelled {
         guard let self else { return }
@@ -254,7 +254,7 @@ import Synchronization
     probe = nil
     guard let wait = retries.liveness.nextProbe, !isStopped, !listeners.isEmpty else { return }
     let sleep = time.sleep
-    probe = Task { @PipelineActor [weak self] in
+    probe = PipelineActor.task { [weak self] in
       guard (try? await sleep(wait)) != nil, !Task.isCancelled, let self else { return }
       // If the network is still offline, a load has probed it meanwhile and failed.
       if !self.retries.liveness.isOffline { self.report() }

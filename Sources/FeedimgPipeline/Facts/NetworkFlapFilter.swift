@@ -45,7 +45,7 @@ final class NetworkFlapFilter: Sendable {
       guard state.timer == nil else { return }
       state.timers += 1
       let (time, number) = (time, state.timers)
-      state.timer = Task { @PipelineActor [weak self] in
+      state.timer = PipelineActor.task { [weak self] in
         var wait = Self.firstWait
         repeat {
           guard (try? await time.sleep(wait)) != nil else { break }

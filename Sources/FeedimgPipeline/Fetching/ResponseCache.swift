@@ -117,7 +117,7 @@ package final class ResponseCache: Sendable {
 
   private func revalidate(_ request: FetchRequest, _ hit: ResponseStore.Hit) {
     let exchange = validation(request, hit, .none)
-    Task { @PipelineActor [coalescer] in
+    PipelineActor.task { [self] in
       _ = try? await coalescer.value(for: key(of: exchange)) { await exchange.run($0) }
     }
   }

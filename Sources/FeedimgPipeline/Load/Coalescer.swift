@@ -136,7 +136,7 @@ final class Coalescer<Value: Sendable>: Sendable {
         state.continuations[waiter] = continuation
         let inFlight = InFlightLoad(handle.priority)
         let predecessor = state.ending[key]
-        let task = Task { @PipelineActor in
+        let task = PipelineActor.task {
           await predecessor?.value
           let result = await work(inFlight)
           inFlight.response?.body.end(result.failure)

@@ -46,7 +46,7 @@ extension Opening {
     _ work: @escaping @Sendable (Opening) async -> Void
   ) async -> (first: First, leave: @Sendable () -> Void) {
     let opening = Opening()
-    let task = Task { await work(opening) }
+    let task = PipelineActor.task { await work(opening) }
     let first = await withTaskCancellationHandler {
       await opening.first()
     } onCancel: {

@@ -34,7 +34,7 @@ package enum FreedMemory {
       return true
     }
     guard isDue else { return }
-    Task { @PipelineActor in
+    PipelineActor.task {
       // The callers of the last loads still have to end.
       try? await alarms.sleep(.seconds(1))
       giveBack()

@@ -357,7 +357,7 @@ import Synchronization
     guard due != alarm?.due else { return }
     alarm?.task.cancel()
     alarm = due.map { due in
-      let task = Task { @PipelineActor [weak self, time] in
+      let task = PipelineActor.task { [weak self, time] in
         let wait = due - time.now()
         if wait > .zero { guard (try? await time.sleep(wait)) != nil else { return } }
         guard !Task.isCancelled, let self else { return }

@@ -49,7 +49,7 @@ import Synchronization
     let key = request.key
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
     guard !isTooRecent(key), background.count < Self.maximumCount else { return false }
-    background[key] = Task { @PipelineActor in
+    background[key] = PipelineActor.task { [self] in
       _ = await outcome(
         of: request,
         coalescer.waiter(),
@@ -170,7 +170,7 @@ extension Revalidation {
       while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
     ) async -> Result<FetchedImage?, LoadError> {
       // The guard cancels this inner task, because it cannot cancel the load's own task.
-      let task = Task { @PipelineActor () async -> Result<FetchedImage?, LoadError> in
+      let task = PipelineActor.task { () async -> Result<FetchedImage?, LoadError> in
         do throws(LoadError) {
           return .success(try await ask(load))
         } catch {

@@ -139,7 +139,7 @@ import Synchronization
     if let alarm, alarm.at <= deadline { return }
     alarm?.task.cancel()
     let sleep = time.sleep
-    let task = Task { @PipelineActor [weak self] in
+    let task = PipelineActor.task { [weak self] in
       try? await sleep(max(.zero, deadline - now))
       guard !Task.isCancelled, let self else { return }
       self.alarm = nil

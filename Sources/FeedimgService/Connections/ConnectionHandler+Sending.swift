@@ -152,7 +152,7 @@ extension ConnectionHandler {
     context.flush()
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
-    let work = Task {
+    let work = Task(executorPreference: TaskThread.executor) {
       for await text in reader.texts {
         let sent = loop.makePromise(of: Void.self)
         loop.execute { handler.value.send(Array(text.utf8)[...], sent, context: bound.value) }
@@ -169,7 +169,7 @@ extension ConnectionHandler {
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     register.streams.begin(stream.body)
-    let work = Task { [register] in
+    let work = Task(executorPreference: TaskThread.executor) { [register] in
       defer { register.streams.end(stream.body) }
       let isWhole = await withTaskCancellationHandler {
         await stream.sendPieces { bytes in

@@ -197,7 +197,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     // Other routes may compute for long, which must not delay other clients.
-    let executor = routes.hasImmediateHandler(request) ? EventLoopTaskExecutor(loop) : nil
+    let executor: any TaskExecutor =
+      routes.hasImmediateHandler(request) ? EventLoopTaskExecutor(loop) : TaskThread.executor
     let work = Task(executorPreference: executor) { [routes, request] in
       let response = await routes.response(to: request)
       loop.execute { handler.value.send(response, context: bound.value) }

@@ -41,7 +41,7 @@ final class EventSources: Sendable {
       self?.checkUpgrades(on: hub)
     }
     let changes = settings.changes()
-    let settings = Task { [weak self] in
+    let settings = Task(executorPreference: TaskThread.executor) { [weak self] in
       for await json in changes {
         hub.publish("settings", json)
         self?.checkUpgrades(on: hub)
@@ -66,7 +66,7 @@ final class EventSources: Sendable {
 
   /// Checks for upgrades away from the threads that watch, as the check may wait for the disk.
   private func checkUpgrades(on hub: EventHub) {
-    Task { [upgrades] in upgrades.check(on: hub) }
+    Task(executorPreference: TaskThread.executor) { [upgrades] in upgrades.check(on: hub) }
   }
 
   /// Stops publishing.

@@ -36,7 +36,7 @@ final class UpgradePublisher: Sendable {
   private func checkAgain(on hub: EventHub) {
     state.withLock { $0.isCheckDue = false }
     // Away from the thread of the timer, as the check may wait for the disk.
-    Task { check(on: hub) }
+    Task(executorPreference: TaskThread.executor) { self.check(on: hub) }
   }
 
   /// Records the image that a client got.

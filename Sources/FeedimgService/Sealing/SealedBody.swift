@@ -1,4 +1,4 @@
-import CRuntime
+import FeedimgSystem
 import Glibc
 import NIOCore
 
@@ -16,8 +16,7 @@ final class SealedBody: Sendable {
 
   /// Copies a body; nil where the system refuses, as without memory, descriptors or kernel support.
   init?(_ bytes: [UInt8]) {
-    let descriptor = bytes.withUnsafeBytes { feedimg_seal($0.baseAddress, $0.count) }
-    guard descriptor >= 0 else { return nil }
+    guard let descriptor = SystemMemory.seal(bytes) else { return nil }
     file = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
     count = bytes.count
   }

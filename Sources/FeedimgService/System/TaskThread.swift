@@ -1,24 +1,19 @@
-import CRuntime
+import FeedimgSystem
 import NIOPosix
 
-/// The thread for all tasks of the process without another preference.
+/// The thread for the tasks of the service, except those that run on an event loop or on `PipelineActor`.
 ///
-/// It replaces the thread pool of the Swift runtime, which wakes the idle process every second.
+/// No task of the service runs on the thread pool of the Swift runtime, which wakes the idle process every
+/// second once it has run a task.
 public enum TaskThread {
-  private static let executor = EventLoopTaskExecutor(MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
+  /// The executor that tasks of the service prefer (SE-0417); child tasks inherit it.
+  public static let executor: any TaskExecutor = EventLoopTaskExecutor(
+    MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+  )
 
-  /// Runs tasks on the thread from now on; called once, before the first task.
-  ///
-  /// All threads then also share one malloc arena, which takes less memory.
-  public static func takeOver() {
-    feedimg_share_arena(reusedLength)
-    feedimg_take_jobs { job in
-      guard let job else { return }
-      // The pointer is what Swift calls an unowned job.
-      TaskThread.executor.enqueue(ExecutorJob(unsafeBitCast(job, to: UnownedJob.self)))
-    }
-  }
+  /// Makes all threads share one malloc arena, which takes less memory; called once, before the first thread.
+  public static func shareArena() { SystemMemory.shareArena(reusedLength: reusedLength) }
 
   /// The largest block that malloc reuses, in bytes; the system would have to clear a new one each time.
-  private static let reusedLength: Int32 = 512 << 10
+  private static let reusedLength = 512 << 10
 }

@@ -1,0 +1,17 @@
+import CLinux
+
+/// Memory with properties that plain `malloc` cannot give.
+package enum SystemMemory {
+  /// Makes all threads share one malloc arena, which takes less memory (mallopt(3)).
+  ///
+  /// - Parameter reusedLength: The largest block that malloc reuses, in bytes.
+  package static func shareArena(reusedLength: Int) { clinux_share_arena(Int32(clamping: reusedLength)) }
+
+  /// Copies bytes into an immutable file in memory (memfd_create(2), F_ADD_SEALS of fcntl(2)).
+  ///
+  /// - Returns: The descriptor, which the caller closes; nil if the system refuses.
+  package static func seal(_ bytes: [UInt8]) -> Int32? {
+    let descriptor = bytes.withUnsafeBytes { clinux_seal($0.baseAddress, $0.count) }
+    return descriptor < 0 ? nil : descriptor
+  }
+}
