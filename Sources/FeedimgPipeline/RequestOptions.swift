@@ -56,6 +56,8 @@ public struct ClientCertificate: Sendable, Hashable {
 }
 
 /// The time limits of one request.
+///
+/// The attempts of a load that time out without progress take at most 30 seconds together.
 public struct RequestTimeouts: Sendable, Hashable {
   /// The time for name resolution, connection and handshake; 10 seconds by default.
   public var connect = Duration.seconds(10)

@@ -47,8 +47,8 @@ import FeedimgSystem
       url: variant.url,
       fields: HTTPFields(identity.fields.fields + fields.fields),
       bodyLimit: settings.downloadLimit,
-      connectTimeout: timeouts.connect,
-      responseTimeout: timeouts.response,
+      connectTimeout: min(timeouts.connect, attempt.timeLeft),
+      responseTimeout: min(timeouts.response, attempt.timeLeft),
       stallTimeout: timeouts.stall,
       totalTimeout: timeouts.total
     )

@@ -13,6 +13,8 @@ import Synchronization
   nonisolated static let maximumWait = Duration.seconds(5)
   /// The number of times that a load with progress gets all its attempts back.
   nonisolated static let maximumAdvances = 16
+  /// The longest time that the attempts of a load take together if they time out without progress.
+  nonisolated static let maximumSilence = Duration.seconds(30)
 
   nonisolated let time: MonotonicTime
   /// Tracks whether the network carries data; any thread may use it.
@@ -76,10 +78,12 @@ import Synchronization
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
     var (tries, advances, furthest) = (0, 0, 0)
+    var timeLeft = Self.maximumSilence
     var wait = Wait()
     var last: LoadError?
     while true {
       let begun = try await admitted(url, &wait, waitsForSilence, beyond: furthest, after: last)
+      begun.timeLeft = timeLeft
       var failure: LoadError
       do throws(LoadError) {
         let value = try await attempt(begun)
@@ -96,7 +100,10 @@ import Synchronization
       if begun.hasProgressed, advances < Self.maximumAdvances { (tries, advances) = (0, advances + 1) }
       tries += 1
       last = failure
-      guard let pause = failed(begun, &failure, tries: tries) else { throw failure }
+      if begun.hasProgressed { timeLeft = Self.maximumSilence }
+      if failure.code == .timeout { timeLeft -= time.now() - begun.begun }
+      guard let pause = failed(begun, &failure, tries: tries, timeLeft: timeLeft) else { throw failure }
+      if failure.code == .timeout { timeLeft -= pause }
       LoadEventReporter.report(.retried(failure, after: pause))
       try await sleep(pause, url)
     }
@@ -231,8 +238,14 @@ import Synchronization
   ///   - error: The failure, to which the state of its server is added.
   ///   - tries: The number of attempts so far; nil for a load with a single attempt, whose failure is not
   ///     remembered.
+  ///   - timeLeft: The time that the pause and later attempts may take if they time out without progress.
   /// - Returns: The wait before the next attempt; nil to give up.
-  private func failed(_ attempt: Attempt, _ error: inout LoadError, tries: Int?) -> Duration? {
+  private func failed(
+    _ attempt: Attempt,
+    _ error: inout LoadError,
+    tries: Int?,
+    timeLeft: Duration = RetryController.maximumSilence
+  ) -> Duration? {
     let now = time.now()
     guard error.code != .cancelled else {
       liveness.probeCancelled(attempt.networkProbe)
@@ -268,7 +281,10 @@ import Synchronization
       endProbe(asked.origin)
     }
     var wait: Duration?
-    if let tries, !isLast, case .wait(let pause) = schedule.step(after: error, tries: tries, using: &random) {
+    if let tries, !isLast, case .wait(let pause) = schedule.step(after: error, tries: tries, using: &random),
+      // An attempt of less than a second is not worth its connection.
+      error.code != .timeout || pause + .seconds(1) <= timeLeft
+    {
       wait = pause
     }
     error.retry.circuit = breaker.isOpen(asked.origin) ? .opened : .closed
@@ -395,6 +411,8 @@ import Synchronization
   private let mayProbe: Bool
   /// The number of the probe, if the load probes a dead network.
   let networkProbe: Int?
+  /// The longest time to wait for a connection or a response.
+  var timeLeft = RetryController.maximumSilence
   /// The number of bytes kept before this attempt.
   private let start: Int
   private var phase = Phase.waiting

@@ -15,7 +15,7 @@ import FeedimgModel
 ///   run.
 /// - **Starvation.** A priority that could start nothing for ten seconds (visible: one second) gets a slot
 ///   beyond the limits. So do visible downloads of a host without a running download, so that slow hosts
-///   never block them.
+///   never block them. If such a download stalls too, the next host gets a slot, however many hosts stall.
 ///
 /// Times come from a monotonic clock.
 struct SchedulerState: Sendable {
@@ -181,7 +181,8 @@ struct SchedulerState: Sendable {
   /// When to call ``advance(at:preempt:)`` if nothing changes before; nil for never.
   var deadline: Duration? {
     var deadlines: [Duration] = []
-    for (priority, since) in starvingSince where mayStartExtra(priority) {
+    for (priority, since) in starvingSince
+    where waiting[priority]?.keys.contains(where: { mayStartExtra(priority, of: $0) }) ?? false {
       deadlines.append(since + Self.starvationLimit(of: priority))
     }
     let hosts = Set(waiting.values.flatMap(\.keys))
@@ -378,11 +379,15 @@ extension SchedulerState {
 
   /// At most two downloads run beyond the limits, one of them visible.
   ///
-  /// A third one runs only if both have become less urgent since and cannot resume.
-  private func mayStartExtra(_ priority: LoadPriority) -> Bool {
-    let extra = runningEntries.count(where: \.isExtra)
-    return priority == .visible
-      ? extraCount(of: .visible) == 0 && extra < 3 : extra < 2 && extra == extraCount(of: .visible)
+  /// A third one runs only if both have become less urgent since and cannot resume, or if the visible one has
+  /// stalled and the host has no running download.
+  private func mayStartExtra(_ priority: LoadPriority, of host: String) -> Bool {
+    let running = runningEntries
+    let extra = running.filter(\.isExtra)
+    let visible = extra.filter { $0.priority == .visible }
+    guard priority == .visible else { return extra.count < 2 && extra.count == visible.count }
+    guard !visible.isEmpty else { return extra.count < 3 }
+    return visible.allSatisfy(\.isStalled) && !running.contains { $0.host == host }
   }
 
   private mutating func startStarving(_ actions: inout [Action], at now: Duration) {
@@ -392,8 +397,8 @@ extension SchedulerState {
         continue
       }
       starvingSince[priority] = starvingSince[priority] ?? now
-      guard hasStarved(priority, at: now), mayStartExtra(priority),
-        let ticket = candidate(priority, where: { _ in true })
+      guard hasStarved(priority, at: now),
+        let ticket = candidate(priority, where: { mayStartExtra(priority, of: $0) })
       else { continue }
       actions.append(start(ticket, isExtra: true, at: now))
       if priority != .visible { starvingSince[priority] = nil }

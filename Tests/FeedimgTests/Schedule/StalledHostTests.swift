@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import LoopbackServer
 import Synchronization
 import Testing
@@ -50,6 +51,32 @@ import Testing
     for task in waiting { task.cancel() }
     for task in waiting { await #expect(throws: LoadError.self) { try await task.value } }
     while await !test.loader.scheduler.isIdle { await Task.yield() }
+  }
+
+  @Test func `an image arrives within seconds although ten other hosts do not respond`() async throws {
+    let downloader = HeldDownloader(holding: { $0.url.host.hasPrefix("silent") })
+    let time = ManualTime()
+    let test = try TestLoader(.wifi, downloader: downloader, time: time.time)
+    let silent = try (0..<10).map { number in
+      let item = try TestLoader.item(original: "http://silent\(number).example/a")
+      return Task { try await test.loader.load(item) }
+    }
+    while test.loader.coalescer.count < 10 { await Task.yield() }
+    let item = try TestLoader.item(original: "http://good.example/a")
+    let isLoaded = Atomic(false)
+    let good = Task {
+      defer { isLoaded.store(true, ordering: .releasing) }
+      return try await test.loader.load(item)
+    }
+    while !isLoaded.load(ordering: .acquiring), time.time.now() < .seconds(60) {
+      await test.loader.scheduler.settle()
+      time.pass(.milliseconds(100))
+      for _ in 0..<50 { await Task.yield() }
+    }
+    #expect(try await good.value.bytes == SampleImage.jpeg)
+    #expect(time.time.now() < .seconds(8))
+    for task in silent { task.cancel() }
+    for task in silent { await #expect(throws: LoadError.self) { try await task.value } }
   }
 
   @Test func `a near image arrives beside a visible one whose server drips`() async throws {
