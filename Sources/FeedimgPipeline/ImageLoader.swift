@@ -99,7 +99,7 @@ public final class ImageLoader: Sendable {
     self.identity = identity
     self.clock = clock
     let revalidator = Revalidator(clock: clock)
-    let scheduler = DownloadScheduler(time)
+    let scheduler = DownloadScheduler(time, interval: identity.requests.interval)
     let retries = RetryController(time, schedule: retries)
     facts = FactMonitor(
       network: network,

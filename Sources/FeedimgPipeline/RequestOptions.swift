@@ -25,9 +25,14 @@ public struct RequestOptions: Sendable {
   public var proxy: String?
   /// The time limits of each request.
   public var timeouts = RequestTimeouts()
+  /// The most downloads that may start in a second from one host; nil for no limit.
+  public var downloadsPerSecond: Double?
 
   /// Makes the default options: no fields, the system's authorities, the proxy of the environment.
   public init() {}
+
+  /// The least time between two downloads from a host.
+  var interval: Duration { downloadsPerSecond.map { .seconds(1 / $0) } ?? .zero }
 
   /// Whether a service would send the same requests, as far as connections are concerned.
   package var usesUsualConnections: Bool {
@@ -121,6 +126,9 @@ extension RequestOptions {
     let limits = [timeouts.connect, timeouts.response, timeouts.stall, timeouts.total]
     if limits.contains(where: { $0 <= .zero }) {
       faults.append("requests.timeouts: expected durations above 0")
+    }
+    if let rate = downloadsPerSecond, !(0.001...1_000_000).contains(rate) {
+      faults.append("requests.downloadsPerSecond: expected a number from 0.001 to 1000000")
     }
     return faults
   }

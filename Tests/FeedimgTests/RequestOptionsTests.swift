@@ -138,6 +138,7 @@ import Testing
     ),
     ({ $0.certificateFile = "/nonexistent.pem" }, "requests: cannot read `/nonexistent.pem`"),
     ({ $0.timeouts.total = .zero }, "requests.timeouts: expected durations above 0"),
+    ({ $0.downloadsPerSecond = 0 }, "requests.downloadsPerSecond: expected a number from 0.001 to 1000000"),
   ]
 
   @Test(arguments: faults.indices)

@@ -317,8 +317,9 @@ extension SlotTask {
     guard let image = shown.image, resolution.decision.load != nil, !handle.requestsOriginal else {
       return true
     }
-    // An upgrade costs data, so it is only for a visible image.
-    guard handle.priority == .visible else { return false }
+    // An upgrade costs data, so it is only for an image that the user sees or is about to see. The scheduler
+    // starts it after the images of visible slots.
+    guard handle.priority >= .near else { return false }
     return isJustBound
       || UpgradeRule.isDue(
         insteadOf: shown.shown,

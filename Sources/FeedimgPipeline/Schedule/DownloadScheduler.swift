@@ -23,10 +23,13 @@ import Synchronization
   /// Measures the link; any thread may use it.
   nonisolated let link: LinkMonitor
 
-  nonisolated init(_ time: MonotonicTime) {
+  /// - Parameters:
+  ///   - time: The clock of all deadlines.
+  ///   - interval: The least time between two downloads from a host; zero for no limit.
+  nonisolated init(_ time: MonotonicTime, interval: Duration = .zero) {
     self.time = time
     link = LinkMonitor(time)
-    state = SchedulerState(limits: LinkMeter(network: .other).limits)
+    state = SchedulerState(limits: LinkMeter(network: .other).limits, interval: interval)
   }
 
   isolated deinit { alarm?.task.cancel() }

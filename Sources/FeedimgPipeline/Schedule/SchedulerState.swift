@@ -3,11 +3,12 @@ import FeedimgModel
 /// Decides which downloads run and which wait (pure).
 ///
 /// Priorities go in order: visible, near, prefetch. Within a priority, hosts take turns, and the downloads of
-/// a host start in order of arrival. Four rules limit this order:
+/// a host start in order of arrival. Five rules limit this order:
 ///
 /// - **Limits.** At most ``TransferLimits/total`` downloads run, ``TransferLimits/perHost`` of them to one
 ///   host. Below the most urgent priority that runs or could start, at most ``TransferLimits/besideUrgent``
 ///   run.
+/// - **Rate.** A download starts at least ``interval`` after the last one of its host.
 /// - **Preemption.** If a visible download finds no slot, it takes the slot of a less urgent download that
 ///   can resume. The least urgent download goes first, then the one that started last.
 /// - **Stalls.** A download that receives almost nothing for a while does not count toward the limits of other
@@ -74,13 +75,19 @@ struct SchedulerState: Sendable {
   /// The waiting downloads by priority and host, in the order of their turns.
   private var waiting: [LoadPriority: [String: [Ticket]]] = [:]
   private var running: Set<Ticket> = []
+  /// The least time between two starts of downloads of a host; zero for no limit.
+  private let interval: Duration
   /// The count at the last start of each host.
   private var lastStart: [String: Int] = [:]
+  /// When each host may start its next download, if there is an interval.
+  private var nextStart: [String: Duration] = [:]
   private var starvingSince: [LoadPriority: Duration] = [:]
   /// Counts tickets, turns and starts.
   private var count = 0
 
-  init(limits: TransferLimits) { self.limits = limits }
+  init(limits: TransferLimits, interval: Duration = .zero) {
+    (self.limits, self.interval) = (limits, interval)
+  }
 
   var isEmpty: Bool { entries.isEmpty }
 
@@ -164,6 +171,7 @@ struct SchedulerState: Sendable {
   ///   - preempt: Stops a download if its bytes can be resumed, and returns whether it did.
   /// - Returns: The actions, in order.
   mutating func advance(at now: Duration, preempt: (Ticket) -> Bool) -> [Action] {
+    nextStart = nextStart.filter { $0.value > now }
     findStalls(at: now)
     var actions: [Action] = []
     // Visible downloads start first, with the slots that they preempt. Otherwise other downloads would start
@@ -194,6 +202,7 @@ struct SchedulerState: Sendable {
         deadlines.append(stallTime(entry))
       }
     }
+    deadlines += hosts.compactMap { nextStart[$0] }
     return deadlines.min()
   }
 }
@@ -259,6 +268,7 @@ extension SchedulerState {
 
   /// Whether the limits allow a download to a host, perhaps after a running one has stopped.
   private func hasSlot(for host: String, without victim: Entry? = nil) -> Bool {
+    guard nextStart[host] == nil else { return false }
     let all = runningEntries.count { !$0.isExtra }
     let stopped = victim == nil ? 0 : 1
     var leftOut = all - counted(for: host).count
@@ -317,6 +327,7 @@ extension SchedulerState {
     // Hosts that started downloads long ago count as new.
     if lastStart.count >= 512, lastStart[entry.host] == nil { lastStart = [:] }
     lastStart[entry.host] = entry.started
+    if interval > .zero { nextStart[entry.host] = now + interval }
     return .start(ticket)
   }
 
@@ -382,6 +393,7 @@ extension SchedulerState {
   /// A third one runs only if both have become less urgent since and cannot resume, or if the visible one has
   /// stalled and the host has no running download.
   private func mayStartExtra(_ priority: LoadPriority, of host: String) -> Bool {
+    guard nextStart[host] == nil else { return false }
     let running = runningEntries
     let extra = running.filter(\.isExtra)
     let visible = extra.filter { $0.priority == .visible }

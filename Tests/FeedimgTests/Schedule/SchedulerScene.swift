@@ -15,7 +15,9 @@ struct SchedulerScene {
   /// The recorded actions, such as `start a`.
   private var told: [String] = []
 
-  init(_ limits: TransferLimits) { state = SchedulerState(limits: limits) }
+  init(_ limits: TransferLimits, interval: Duration = .zero) {
+    state = SchedulerState(limits: limits, interval: interval)
+  }
 
   mutating func enter(_ name: String, _ priority: LoadPriority, host: String = "h") {
     tickets[name] = state.enter(host: host, priority: priority)

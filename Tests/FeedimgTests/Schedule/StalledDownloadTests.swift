@@ -181,4 +181,20 @@ import Testing
     scene.receive("stalled")
     #expect(scene.news() == ["preempt n"], "one is too many, and it started last")
   }
+
+  // MARK: Rate
+
+  @Test func `the downloads of a host start at intervals, and other hosts do not wait`() {
+    var scene = SchedulerScene(TransferLimits(total: 8, perHost: 8, besideUrgent: 8), interval: .seconds(1))
+    for name in ["a1", "a2", "a3"] { scene.enter(name, .visible, host: "a") }
+    scene.enter("b1", .visible, host: "b")
+    #expect(scene.news() == ["start a1", "start b1"])
+    scene.end("a1")
+    #expect(scene.news() == [])
+    #expect(scene.state.deadline == .seconds(1))
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start a2"])
+    scene.pass(.seconds(1))
+    #expect(scene.news() == ["start a3"])
+  }
 }

@@ -59,14 +59,24 @@ import Testing
     gate.open()
   }
 
-  @Test func `on an unmetered network a visible thumbnail is upgraded once, and a hidden one later`()
+  @Test func `on an unmetered network a near thumbnail is upgraded too`() async throws {
+    let server = try LoopbackServer { _ in Self.picture }
+    let test = try TestLoader(.cellular)
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(server, original: "/a", thumbnail: "/s"), priority: .near)
+    _ = await slot.first { $0.shown == .thumbnail && !$0.isLoading }
+    test.network.become(.wifi)
+    #expect(await slot.first { $0.shown == .original } != nil)
+  }
+
+  @Test func `on an unmetered network a visible thumbnail is upgraded once, and a distant one later`()
     async throws
   {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader(.cellular)
     let (seen, unseen) = (test.loader.slot(), test.loader.slot())
     seen.show(try TestLoader.item(server, original: "/a", thumbnail: "/a-s"))
-    unseen.show(try TestLoader.item(server, original: "/b", thumbnail: "/b-s"), priority: .near)
+    unseen.show(try TestLoader.item(server, original: "/b", thumbnail: "/b-s"), priority: .prefetch)
     _ = await seen.first { $0.shown == .thumbnail && !$0.isLoading }
     _ = await unseen.first { $0.shown == .thumbnail && !$0.isLoading }
     test.network.become(.wifi)
