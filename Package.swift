@@ -308,6 +308,24 @@ let package = Package(
       dependencies: ["FeedimgTesting", "Feedimg"],
       swiftSettings: settings
     ),
+    // An example: a program's own decoder, with the libraries of three more formats.
+    .target(
+      name: "CMoreFormats",
+      path: "Examples/more-formats/CMoreFormats",
+      linkerSettings: ["heif", "jxl", "rsvg-2", "cairo", "gobject-2.0"].map { .linkedLibrary($0) }
+    ),
+    .target(
+      name: "MoreFormats",
+      dependencies: ["CMoreFormats", "Feedimg"],
+      path: "Examples/more-formats/MoreFormats",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "MoreFormatsTests",
+      dependencies: ["MoreFormats", "Feedimg", "FeedimgDecoding", "FeedimgTesting"],
+      exclude: ["Fixtures"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "FeedimgAdminTests",
       dependencies: ["FeedimgAdmin", "Feedimg", "FeedimgModel", "FeedimgSettings"],

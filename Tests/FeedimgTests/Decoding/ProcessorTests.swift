@@ -105,6 +105,31 @@ import Testing
     #expect(try Resize(to: PixelSize(width: 9, height: 9)).process(bitmap) == bitmap)
   }
 
+  @Test func `a blur spreads a point to all sides and keeps even areas`() throws {
+    let size = PixelSize(width: 9, height: 9)
+    var bytes = [UInt8](repeating: 0, count: 324)
+    for pixel in 0..<81 { bytes[pixel * 4 + 3] = 255 }
+    bytes[(4 * 9 + 4) * 4] = 255
+    let bitmap = try #require(Bitmap(size: size, format: .rgba, isOpaque: true, bytes: bytes))
+    let blurred = try Blur(radius: 3).process(bitmap)
+    let red = (0..<9).map { y in (0..<9).map { x in blurred.bytes[(y * 9 + x) * 4] } }
+    #expect(red == red.reversed() && red.allSatisfy { $0 == $0.reversed() })
+    #expect(red[4][4] < 64 && red[4][2] > 0 && red[4][2] < red[4][3] && red[4][0] == 0)
+    #expect((0..<81).allSatisfy { blurred.bytes[$0 * 4 + 3] == 255 } && blurred.isOpaque)
+    #expect(try Blur(radius: 0).process(bitmap) == bitmap)
+  }
+
+  @Test(arguments: [
+    (1.0, [10, 20, 30, 255, 5, 10, 15, 128]), (0.5, [55, 60, 65, 255, 28, 30, 33, 128]),
+    (0, [100, 100, 100, 255, 50, 50, 50, 128]), (.nan, [100, 100, 100, 255, 50, 50, 50, 128]),
+  ])
+  func `a tint paints a colour and keeps the shape`(_ opacity: Double, _ expected: [UInt8]) throws {
+    let bytes: [UInt8] = [100, 100, 100, 255, 50, 50, 50, 128]
+    let size = PixelSize(width: 2, height: 1)
+    let bitmap = try #require(Bitmap(size: size, format: .rgba, isOpaque: false, bytes: bytes))
+    #expect(try Tint(red: 10, green: 20, blue: 30, opacity: opacity).process(bitmap).bytes == expected)
+  }
+
   @Test func `a bitmap of another length is refused`() {
     let size = PixelSize(width: 2, height: 1)
     #expect(Bitmap(size: size, format: .rgba, isOpaque: true, bytes: [0, 0, 0, 0]) == nil)
