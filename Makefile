@@ -15,7 +15,7 @@ RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CU
 TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
-SOURCES := Sources Tests Policies Package.swift
+SOURCES := Sources Tests Examples Policies Package.swift
 MAN_PAGE := Documentation/feedimg.1
 
 bin := $(DESTDIR)$(PREFIX)/bin/feedimg
