@@ -44,6 +44,7 @@ struct ImageRoute: Sendable {
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.hasCacheDirective("only-if-cached")
     let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
+    let size = try request.target.displaySize.map { DecodeRequest($0) }
     let handle = LoadHandle(RequestPriority(request.fields["Priority"]).load)
     if let name = try request.loadName { loads.add(name, handle) }
     // Browsers send this directive when the user reloads a page (RFC 9111 §5.2.1.4).
@@ -52,7 +53,7 @@ struct ImageRoute: Sendable {
     let delivery: ImageDelivery
     do throws(LoadError) {
       delivery = try await loader.deliver(
-        item,
+        loader.sized(item, for: size),
         handle: handle,
         isReload: isReload,
         isForWhole: Self.needsTag(request),
@@ -176,6 +177,22 @@ struct ImageRoute: Sendable {
 }
 
 extension RequestTarget {
+  /// The largest side of an image, in pixels; no codec accepts a longer one.
+  private static let longestSide = 1_000_000
+
+  /// The size of the view in `width=` and `height=`, in pixels; a side that is absent sets no limit.
+  fileprivate var displaySize: DisplaySize? {
+    get throws(Problem) {
+      let range = 1...Self.longestSide
+      let (width, height) = (try number("width", in: range), try number("height", in: range))
+      guard width != nil || height != nil else { return nil }
+      return DisplaySize(
+        width: Double(width ?? Self.longestSide),
+        height: Double(height ?? Self.longestSide)
+      )
+    }
+  }
+
   /// The one item in the query; nil if it is absent or malformed.
   var item: FeedItem? {
     guard let text = self["item"], let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1
