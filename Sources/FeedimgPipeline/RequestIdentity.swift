@@ -75,6 +75,14 @@ package struct RequestIdentity: Sendable {
     return account.isEmpty ? url.key : AccountKey.of(url.key, HTTPFields(account))
   }
 
+  /// The key under which the loader remembers that the image of a URL failed; that of an identity adapted to the URL.
+  ///
+  /// Other credentials get another key, because the server may then respond differently.
+  func failureKey(of url: ImageURL) -> String {
+    let credentials = own.fields.filter { $0.isNamed("Authorization") || $0.isNamed("Cookie") }
+    return credentials.isEmpty ? url.key : "\(url.key) \(ResponseKey.identity(HTTPFields(credentials)))"
+  }
+
   /// The fields to send, in addition to ``own`` and those of the downloader.
   var fields: HTTPFields {
     let accepted = HTTPFields.Field(name: "Accept", value: accept)
