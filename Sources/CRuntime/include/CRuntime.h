@@ -2,6 +2,7 @@
 #define FEEDIMG_CRUNTIME_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Functions of the Swift runtime, the allocator and the kernel that Swift cannot call. */
 
@@ -15,5 +16,13 @@ void feedimg_share_arena(int reused);
 /* Makes an immutable file in memory (memfd_create(2), F_ADD_SEALS of fcntl(2)). Returns its descriptor, or -1 on
    failure. */
 int feedimg_seal(const void *bytes, size_t count);
+
+/* Makes an empty file in memory. Returns its descriptor, or -1 on failure. */
+int feedimg_memory_file(void);
+
+/* Starts a program with `input` as its standard input and `output` as its other two standard files, and with no further
+   files. Returns 0 or an error number (posix_spawn(3)). */
+int feedimg_spawn(pid_t *process, const char *path, char *const arguments[], char *const variables[], int input,
+                  int output);
 
 #endif

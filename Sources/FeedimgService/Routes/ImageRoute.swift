@@ -10,6 +10,7 @@ struct ImageRoute: Sendable {
   /// The folder of the images.
   let folder: String
   let sealing: Sealing
+  let pixels: PixelsProgram
   let loads: LoadRegistry
 
   /// The response with an image in memory that the policy chooses now; nil where a load must decide.
@@ -44,7 +45,8 @@ struct ImageRoute: Sendable {
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.hasCacheDirective("only-if-cached")
     let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
-    let size = try request.target.displaySize.map { DecodeRequest($0) }
+    let size = try request.target.displaySize
+    let conversion = try Conversion(request.target, for: size)
     let handle = LoadHandle(RequestPriority(request.fields["Priority"]).load)
     if let name = try request.loadName { loads.add(name, handle) }
     // Browsers send this directive when the user reloads a page (RFC 9111 §5.2.1.4).
@@ -53,10 +55,10 @@ struct ImageRoute: Sendable {
     let delivery: ImageDelivery
     do throws(LoadError) {
       delivery = try await loader.deliver(
-        loader.sized(item, for: size),
+        loader.sized(item, for: size.map { DecodeRequest($0) }),
         handle: handle,
         isReload: isReload,
-        isForWhole: Self.needsTag(request),
+        isForWhole: conversion != nil || Self.needsTag(request),
         observer: record
       )
     } catch {
@@ -72,7 +74,14 @@ struct ImageRoute: Sendable {
     case .whole(let image):
       let status = image.cacheStatus(record, isReload: isReload)
       let whole = CompleteImage(image, cacheStatus: status, serverTiming: timing.text(at: .now))
-      return try response(to: request, whole, of: loader)
+      guard let conversion else { return try response(to: request, whole, of: loader) }
+      var converted = whole.described(by: conversion)
+      if !converted.isCurrent(for: request) {
+        converted.bytes = try await pixels.convert(whole.bytes, conversion)
+      }
+      var response = try response(to: request, converted, of: loader)
+      response.ownsBody = true
+      return response
     }
   }
 

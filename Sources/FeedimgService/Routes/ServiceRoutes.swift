@@ -35,6 +35,7 @@ struct ServiceRoutes {
       metrics: metrics,
       folder: cache.folder,
       sealing: Sealing(descriptors: descriptors),
+      pixels: PixelsProgram(environment: configuration.environment),
       loads: loads
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
