@@ -76,6 +76,7 @@ public final class Service: Sendable {
       upgrades: upgrades,
       prefetches: prefetches,
       descriptors: descriptors,
+      forwarded: configuration.forwardedHeaders,
       items: configuration.items
     ).table()
   }

@@ -12,12 +12,15 @@ struct ImageRoute: Sendable {
   let sealing: Sealing
   let pixels: PixelsProgram
   let loads: LoadRegistry
+  /// The header fields that clients may send to the server of an image, in lower case.
+  let forwarded: Set<String>
 
   /// The response with an image in memory that the policy chooses now; nil where a load must decide.
   func memoryHit(_ request: ServiceRequest) -> ServiceResponse? {
     let start = ContinuousClock.now
-    // A request for another situation or with cache directives needs a load.
-    guard request.target.parameters.count == 1, request.fields["Cache-Control"] == nil,
+    // A request for another situation, with cache directives or with forwarded fields needs a load.
+    guard forwardedFields(of: request).fields.isEmpty, request.target.parameters.count == 1,
+      request.fields["Cache-Control"] == nil,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
       let item = request.item ?? request.target.item,
       let loader = try? loaders.loader(given: [], policy: nil), let image = loader.lookUpInMemory(item)
@@ -44,7 +47,9 @@ struct ImageRoute: Sendable {
     let item = try item(of: request)
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.hasCacheDirective("only-if-cached")
-    let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
+    var loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
+    let fields = forwardedFields(of: request)
+    if !fields.fields.isEmpty { loader = loader.sending(fields, to: try item.onlyOrigin(for: fields)) }
     let size = try request.target.displaySize
     let conversion = try Conversion(request.target, for: size)
     let handle = LoadHandle(RequestPriority(request.fields["Priority"]).load)
@@ -159,6 +164,12 @@ struct ImageRoute: Sendable {
     )
   }
 
+  /// The fields of the client that go to the server of the image.
+  private func forwardedFields(of request: ServiceRequest) -> HTTPFields {
+    guard !forwarded.isEmpty else { return HTTPFields() }
+    return HTTPFields(request.fields.fields.filter { forwarded.contains($0.name.lowercased()) })
+  }
+
   /// Whether the response depends on the tag, which is unknown until the whole image has been received.
   private static func needsTag(_ request: ServiceRequest) -> Bool {
     ["If-Match", "If-None-Match", "If-Range"].contains { request.fields[$0] != nil }
@@ -207,6 +218,19 @@ extension RequestTarget {
     guard let text = self["item"], let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1
     else { return nil }
     return items[0]
+  }
+}
+
+extension FeedItem {
+  /// The origin of all images of the item, which alone may get the fields of a client.
+  fileprivate func onlyOrigin(for fields: HTTPFields) throws(Problem) -> String {
+    let variants = [original, thumbnail].compactMap { $0 } + sizes
+    let origins = Set(variants.map(\.url.origin))
+    guard origins.count == 1, let origin = origins.first else {
+      let name = fields.fields.first?.name ?? ""
+      throw Problem(422, "`\(name)` goes to one origin only, but the item has images of \(origins.count)")
+    }
+    return origin
   }
 }
 

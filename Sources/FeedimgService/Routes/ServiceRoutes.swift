@@ -13,6 +13,8 @@ struct ServiceRoutes {
   let prefetches: PrefetchRegistry
   /// The limit of open descriptors of the process.
   let descriptors: Int
+  /// The header fields that clients may send to the server of an image, in lower case.
+  let forwarded: [String]
   /// A file with the feed of the page; nil for none.
   let items: String?
 
@@ -36,7 +38,8 @@ struct ServiceRoutes {
       folder: cache.folder,
       sealing: Sealing(descriptors: descriptors),
       pixels: PixelsProgram(environment: configuration.environment),
-      loads: loads
+      loads: loads,
+      forwarded: Set(forwarded)
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
     let items = ItemsRoute(file: items)
