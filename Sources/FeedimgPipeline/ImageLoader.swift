@@ -156,11 +156,12 @@ public final class ImageLoader: Sendable {
     writes.stop()
   }
 
-  /// Returns a loader that also sends header fields to an origin, and shares everything else with this one.
+  /// Makes a loader that also sends header fields to an origin, and shares everything else with this one.
   ///
   /// - Parameters:
   ///   - fields: The fields; see ``RequestOptions/headers``.
   ///   - origin: See `ImageURL.origin`.
+  /// - Returns: The loader, which never shares an image with one that sends other values.
   package func sending(_ fields: HTTPFields, to origin: String) -> ImageLoader {
     ImageLoader(self, policy: policy, overrides: overrides, identity: identity.adding(fields, for: origin))
   }
