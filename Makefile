@@ -15,11 +15,13 @@ RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CU
 TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
+PIXELS := .build/release/feedimg-pixels
 SOURCES := Sources Tests Examples Policies Package.swift
 MAN_PAGE := Documentation/feedimg.1
 
 bin := $(DESTDIR)$(PREFIX)/bin/feedimg
 service := $(DESTDIR)$(PREFIX)/bin/feedimg-serve
+pixels := $(DESTDIR)$(PREFIX)/bin/feedimg-pixels
 units := $(DESTDIR)$(PREFIX)/lib/systemd/user
 man := $(DESTDIR)$(PREFIX)/share/man/man1/feedimg.1
 bash_completion := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/feedimg
@@ -32,11 +34,12 @@ fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.f
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
-build: ## build the release binaries, feedimg and feedimg-serve in .build/release
-	@Scripts/packages build
+build: ## build the release binaries: feedimg, feedimg-serve and feedimg-pixels in .build/release
+	@Scripts/packages build decoding
 	@mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-serve
+	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-pixels
 
 demo: ## show all features with real images and a real server; ends by itself
 	@Scripts/packages demo
@@ -78,12 +81,13 @@ bench: build ## run the benchmarks, and print the tables of Benchmarks/RESULTS.m
 	@Scripts/packages decoding bench
 	Benchmarks/run
 
-$(BINARY) $(SERVICE):
+$(BINARY) $(SERVICE) $(PIXELS):
 	$(MAKE) build
 
-install: $(BINARY) $(SERVICE) ## install binaries, man page, completions and user units under PREFIX (/usr/local)
+install: $(BINARY) $(SERVICE) $(PIXELS) ## install binaries, man page, completions and user units under PREFIX (/usr/local)
 	install -D -s -m 755 $(BINARY) $(bin)
 	install -D -s -m 755 $(SERVICE) $(service)
+	install -D -s -m 755 $(PIXELS) $(pixels)
 	mkdir -p $(units)
 	sed 's|@BINDIR@|$(PREFIX)/bin|' Packaging/systemd/feedimg.service > $(units)/feedimg.service
 	install -m 644 Packaging/systemd/feedimg.socket $(units)/feedimg.socket
@@ -94,7 +98,7 @@ install: $(BINARY) $(SERVICE) ## install binaries, man page, completions and use
 	$(BINARY) --generate-completion-script fish > $(fish_completion)
 
 uninstall: ## remove the installed files
-	rm -f $(bin) $(service) $(units)/feedimg.service $(units)/feedimg.socket $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
+	rm -f $(bin) $(service) $(pixels) $(units)/feedimg.service $(units)/feedimg.socket $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
 
 clean: ## remove all build products
 	$(SWIFT) package clean

@@ -53,6 +53,7 @@ let package = Package(
     .library(name: "FeedimgTesting", targets: ["FeedimgTesting"]),
     .executable(name: "feedimg", targets: ["FeedimgCLI"]),
     .executable(name: "feedimg-serve", targets: ["FeedimgServe"]),
+    .executable(name: "feedimg-pixels", targets: ["FeedimgPixels"]),
   ],
   dependencies: [
     // Command-line parsing, help and shell completions, from the Swift project.
@@ -79,6 +80,13 @@ let package = Package(
     .executableTarget(
       name: "FeedimgServe",
       dependencies: ["Feedimg", "FeedimgService"],
+      swiftSettings: settings
+    ),
+
+    // Converts one image for a client of the service, which loads no codecs itself.
+    .executableTarget(
+      name: "FeedimgPixels",
+      dependencies: ["FeedimgDecoding", "FeedimgModel", "CPNG", "CPixels"],
       swiftSettings: settings
     ),
 
@@ -350,7 +358,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgServiceTests",
       dependencies: [
-        "Feedimg", "FeedimgPipeline", "FeedimgAdmin", "FeedimgService", "FeedimgServe", "FeedimgModel",
+        "Feedimg", "FeedimgPipeline", "FeedimgAdmin", "FeedimgService", "FeedimgServe", "FeedimgPixels",
+        "FeedimgModel",
         "FeedimgJSON",
         "LoopbackServer", "FeedimgDecoding", "FeedimgSystem", "TestSystem",
         .product(name: "NIOEmbedded", package: "swift-nio"),

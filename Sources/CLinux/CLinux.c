@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -88,13 +89,33 @@ static int write_all(int descriptor, const char *bytes, size_t count) {
   return 0;
 }
 
-int clinux_seal(const void *bytes, size_t count) {
+int clinux_memory_file(void) {
   const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
   int descriptor = memfd_create("feedimg-body", flags | MFD_NOEXEC_SEAL);
   if (descriptor < 0 && errno == EINVAL) descriptor = memfd_create("feedimg-body", flags);
+  return descriptor;
+}
+
+int clinux_seal(const void *bytes, size_t count) {
+  const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  int descriptor = clinux_memory_file();
   if (descriptor < 0) return -1;
   if (write_all(descriptor, bytes, count) == 0 && fcntl(descriptor, F_ADD_SEALS, seals) == 0) return descriptor;
   close(descriptor);
   return -1;
+}
+
+int clinux_spawn(pid_t *process, const char *path, char *const arguments[], char *const variables[], int input,
+                 int output) {
+  posix_spawn_file_actions_t actions;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error != 0) return error;
+  error = posix_spawn_file_actions_adddup2(&actions, input, 0);
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
+  // Sockets of clients may be open without FD_CLOEXEC.
+  if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  if (error == 0) error = posix_spawn(process, path, &actions, NULL, arguments, variables);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
 }

@@ -269,3 +269,11 @@ cpixels_reader *cpng_open(const uint8_t *bytes, size_t count, const cpixels_stop
   }
   return &self->base;
 }
+
+bool cpng_write(FILE *file, const uint8_t *pixels, uint32_t width, uint32_t height) {
+  png_image image = {.version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGBA};
+  image.flags = PNG_IMAGE_FLAG_FAST;
+  int is_whole = png_image_write_to_stdio(&image, file, 0, pixels, 0, NULL);
+  png_image_free(&image);
+  return is_whole && fflush(file) == 0;
+}

@@ -87,8 +87,12 @@ struct LoadCommand: AsyncParsableCommand {
       guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
         throw CommandFailure(.usage, "--header: expected a name and a value, such as `Accept-Language: de`")
       }
-      let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-      fields[String(text[..<colon])] = String(value)
+      let name = String(text[..<colon])
+      let value = String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
+      if let fault = RequestOptions.fault(of: name, value) {
+        throw CommandFailure(.usage, "--header: \(fault)")
+      }
+      fields[name] = value
     }
     let origins = Set(items.flatMap { [$0.original, $0.thumbnail] }.compactMap { $0?.url.origin }).sorted()
     guard let origin = origins.first else { return [:] }

@@ -61,6 +61,15 @@ struct ServeCommand: ParsableCommand {
   )
   var items: String?
 
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Pass this header field of clients on to the servers of images; may be repeated.",
+      valueName: "name"
+    )
+  )
+  var forwardHeader: [String] = []
+
   @OptionGroup var situation: SituationOptions
   @OptionGroup var state: StateFolderOption
 
@@ -82,7 +91,8 @@ struct ServeCommand: ParsableCommand {
     func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
     return option("socket", socket) + option("port", port.map(String.init))
       + (noToken ? ["--no-token"] : []) + (allowPrivate ? ["--allow-private"] : [])
-      + option("items", items) + option("network", situation.network)
+      + option("items", items) + forwardHeader.flatMap { option("forward-header", $0) }
+      + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
       + option("policy", situation.policy) + option("cache-dir", situation.cache.cacheFolder)
       + option("config-dir", situation.settings.configurationFolder)

@@ -48,9 +48,10 @@ extension ImageLoader {
   ///   - bytes: The complete encoded image, in a format that feedimg recognizes.
   ///   - url: The URL of the image.
   ///   - role: The role, which chooses the limit that the image counts toward.
-  ///   - cache: Where to keep them: `bypassDisk` keeps them only in memory, `bypassMemory` only on disk.
-  /// - Throws: ``LoadError``: `notAnImage`, `tooLarge`, or `unavailable` if the file cannot be written. Memory
-  ///   then still has the image, unless it was bypassed.
+  ///   - cache: Where to keep them: `bypassMemory` keeps them only on disk, `bypassDisk` only in memory. The
+  ///     latter also removes an older file of the image, pinned or not.
+  /// - Throws: ``LoadError``: `notAnImage`, `tooLarge`, or `unavailable` if the file cannot be written or
+  ///   removed. Memory then still has the image, unless it was bypassed.
   public func store(
     _ bytes: [UInt8],
     for url: ImageURL,
@@ -97,7 +98,11 @@ extension ImageLoader {
       guard memory.has(image, for: key) else {
         throw LoadError(.tooLarge, url: url, message: "memory does not keep an image of this size")
       }
-      return
+      let removed = await writes.run { [store] in
+        Result { () throws(CacheError) -> Bool in try store.remove(key) }
+      }
+      guard case .failure(let error) = removed else { return }
+      throw LoadError(.unavailable, url: url, message: "an older file stays: \(error)")
     }
     let metadata = ImageMetadata(key: key, role: role, mediaType: mediaType, response: response)
     let stored = await writes.run { [store] in

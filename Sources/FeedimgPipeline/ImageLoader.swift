@@ -126,11 +126,17 @@ public final class ImageLoader: Sendable {
     memory.whenFilled { [weak pressure] in pressure?.start() }
   }
 
-  /// Makes a loader with another policy or other facts, which shares images, transfers and limits with
-  /// `base`.
-  init(_ base: ImageLoader, policy: PolicyInForce, overrides: [CheckedOverride]) {
+  /// Makes a loader with another policy, other facts or other header fields, which shares images, transfers
+  /// and limits with `base`.
+  init(
+    _ base: ImageLoader,
+    policy: PolicyInForce,
+    overrides: [CheckedOverride],
+    identity: RequestIdentity? = nil
+  ) {
     (self.base, self.policy, self.overrides) = (base, policy, overrides)
-    (network, settings, hostFacts, identity) = (base.network, base.settings, base.hostFacts, base.identity)
+    (network, settings, hostFacts) = (base.network, base.settings, base.hostFacts)
+    self.identity = identity ?? base.identity
     (store, memory, budget, pressure) = (base.store, base.memory, base.budget, base.pressure)
     (downloader, coalescer, scheduler, retries) = (
       base.downloader, base.coalescer, base.scheduler, base.retries
@@ -148,6 +154,16 @@ public final class ImageLoader: Sendable {
     Task { @PipelineActor [facts] in facts.stop() }
     disk.stop()
     writes.stop()
+  }
+
+  /// Makes a loader that also sends header fields to an origin, and shares everything else with this one.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields; see ``RequestOptions/headers``.
+  ///   - origin: See `ImageURL.origin`.
+  /// - Returns: The loader, which never shares an image with one that sends other values.
+  package func sending(_ fields: HTTPFields, to origin: String) -> ImageLoader {
+    ImageLoader(self, policy: policy, overrides: overrides, identity: identity.adding(fields, for: origin))
   }
 
   /// Reduces the work of a loader that is idle.

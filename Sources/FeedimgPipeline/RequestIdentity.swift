@@ -13,7 +13,9 @@ package struct RequestIdentity: Sendable {
   private(set) var own = HTTPFields()
   let requests: RequestOptions
   /// The fields of ``RequestOptions/headers``, by ``ImageURL/origin``.
-  private let headers: [String: HTTPFields]
+  private var headers: [String: HTTPFields]
+  /// Whether all of the program's fields keep images apart, as if they were credentials.
+  private var separatesByAllFields = false
 
   package init(
     userAgent: String,
@@ -30,6 +32,14 @@ package struct RequestIdentity: Sendable {
     headers = Dictionary(pairs) { HTTPFields($0.fields + $1.fields) }
     // Without a value, libcurl would send `*/*` itself.
     self.accept = accept.isEmpty ? "*/*" : accept
+  }
+
+  /// Returns the identity of a program that also sends fields to an origin; other values get other images.
+  func adding(_ fields: HTTPFields, for origin: String) -> RequestIdentity {
+    var identity = self
+    identity.headers[origin, default: HTTPFields()].fields += fields.fields
+    identity.separatesByAllFields = true
+    return identity
   }
 
   /// Returns the identity for requests for an image in a situation.
@@ -70,9 +80,19 @@ package struct RequestIdentity: Sendable {
     if let name = requests.account {
       account = fields.isEmpty ? [] : [.init(name: "account", value: name)]
     } else {
-      account = fields.filter { $0.isNamed("Authorization") || $0.isNamed("Cookie") }
+      account =
+        separatesByAllFields
+        ? fields : fields.filter { $0.isNamed("Authorization") || $0.isNamed("Cookie") }
     }
     return account.isEmpty ? url.key : AccountKey.of(url.key, HTTPFields(account))
+  }
+
+  /// The key under which the loader remembers that the image of a URL failed; that of an identity adapted to the URL.
+  ///
+  /// Other credentials get another key, because the server may then respond differently.
+  func failureKey(of url: ImageURL) -> String {
+    let credentials = own.fields.filter { $0.isNamed("Authorization") || $0.isNamed("Cookie") }
+    return credentials.isEmpty ? url.key : "\(url.key) \(ResponseKey.identity(HTTPFields(credentials)))"
   }
 
   /// The fields to send, in addition to ``own`` and those of the downloader.

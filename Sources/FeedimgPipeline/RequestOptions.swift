@@ -111,11 +111,7 @@ extension RequestOptions {
     for (origin, fields) in headers.sorted(by: { $0.key < $1.key }) {
       if Self.origin(origin) == nil { faults.append("requests.headers: \(Self.expectedOrigin(origin))") }
       for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-        if ImageRequest.reserved.contains(name.lowercased()) {
-          faults.append("requests.headers: feedimg sets `\(name)` itself")
-        } else if !HTTPFields.Field(name: name, value: value).isWellFormed {
-          faults.append("requests.headers: `\(name)` has an invalid name or value")
-        }
+        if let fault = Self.fault(of: name, value) { faults.append("requests.headers: \(fault)") }
       }
     }
     for origin in clientCertificate?.origins ?? [] where Self.origin(origin) == nil {
@@ -131,6 +127,13 @@ extension RequestOptions {
       faults.append("requests.downloadsPerSecond: expected a number from 0.001 to 1000000")
     }
     return faults
+  }
+
+  /// Why a program may not send a header field; nil if it may.
+  package static func fault(of name: String, _ value: String) -> String? {
+    if ImageRequest.reserved.contains(name.lowercased()) { return "feedimg sets `\(name)` itself" }
+    guard !HTTPFields.Field(name: name, value: value).isWellFormed else { return nil }
+    return "`\(name)` has an invalid name or value"
   }
 
   /// The origin that a text names, in the form of ``ImageURL/origin``; nil if it names none.

@@ -25,6 +25,7 @@ public final class Service: Sendable {
   private let requests = RepeatedRequests()
   private let hub: EventHub
   private let sources: EventSources
+  private let prefetches = PrefetchRegistry()
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   /// Guards the open sockets and their addresses.
   private let state = Mutex(State())
@@ -73,7 +74,9 @@ public final class Service: Sendable {
       hub: hub,
       register: register,
       upgrades: upgrades,
+      prefetches: prefetches,
       descriptors: descriptors,
+      forwarded: configuration.forwardedHeaders,
       items: configuration.items
     ).table()
   }
@@ -138,6 +141,7 @@ public final class Service: Sendable {
     }
     sources.end()
     hub.end()
+    prefetches.end()
     register.drain()
     let deadline = Task(executorPreference: TaskThread.executor) { [register] in
       try await Task.sleep(for: gracePeriod)

@@ -10,6 +10,8 @@ public struct ServiceConfiguration: Sendable {
   public var needsToken = true
   /// Whether clients may use URLs on this machine and on private networks.
   public var allowsPrivateHosts = false
+  /// The header fields, in lower case, that clients of `/v1/image` may send to the server of an image.
+  public var forwardedHeaders: [String] = []
   /// A file with the items of the feed that the page shows; nil for none.
   public var items: String?
   /// The configuration of the loader.
@@ -52,6 +54,7 @@ public struct ServiceConfiguration: Sendable {
       }
       port = Int(number)
     case "--items": items = value
+    case "--forward-header": try forward(value)
     case "--cache-dir": loader.cacheFolder = value
     case "--config-dir": loader.configurationFolder = value
     case "--state-dir": loader.stateFolder = value
@@ -73,6 +76,14 @@ public struct ServiceConfiguration: Sendable {
       )
     default: throw ServiceError("unknown option `\(name)`", isUsage: true)
     }
+  }
+
+  private mutating func forward(_ name: String) throws(ServiceError) {
+    let lower = name.lowercased()
+    let isOurs = ["cache-control", "priority"].contains(lower) || lower.hasPrefix("feedimg-")
+    let fault = isOurs ? "the service uses `\(name)` itself" : RequestOptions.fault(of: name, "")
+    if let fault { throw ServiceError("--forward-header: \(fault)", isUsage: true) }
+    forwardedHeaders.append(lower)
   }
 }
 

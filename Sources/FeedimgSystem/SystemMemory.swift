@@ -14,4 +14,12 @@ package enum SystemMemory {
     let descriptor = bytes.withUnsafeBytes { clinux_seal($0.baseAddress, $0.count) }
     return descriptor < 0 ? nil : descriptor
   }
+
+  /// Makes an empty file in memory.
+  ///
+  /// - Returns: The descriptor, which the caller closes; nil if the system refuses.
+  package static func file() -> Int32? {
+    let descriptor = clinux_memory_file()
+    return descriptor < 0 ? nil : descriptor
+  }
 }

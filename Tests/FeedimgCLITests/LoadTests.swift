@@ -124,6 +124,14 @@ import Testing
     let bare = try CommandRun(load + ["--header", "secret"], in: folder)
     #expect(bare.status == 2 && bare.errors.contains("--header: expected a name and a value"))
     #expect(!bare.errors.contains("secret"))
+    for (field, words) in [
+      ("Range: bytes=0-9", "--header: feedimg sets `Range` itself"),
+      ("a b: secret", "--header: `a b` has an invalid name or value"),
+    ] {
+      let invalid = try CommandRun(["load", server.url("/original.jpg"), "--header", field], in: folder)
+      #expect(invalid.status == 2 && invalid.errors.contains(words), "\(invalid.errors)")
+      #expect(!invalid.errors.contains("requests.headers") && !invalid.errors.contains("secret"))
+    }
     #expect(server.log.requests.isEmpty && other.log.requests.isEmpty)
   }
 

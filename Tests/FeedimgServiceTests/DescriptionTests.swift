@@ -37,6 +37,10 @@ import Testing
       Row(method: "post", path: "/v1/image", status: 200),
       Row(method: "post", path: "/v1/image", fields: ["If-None-Match: *"], status: 304),
       Row(method: "post", path: "/v1/priority", fields: ["Feedimg-Load: a1", "Priority: u=1"], status: 204),
+      Row(method: "post", path: "/v1/cache/pins", status: 204),
+      Row(method: "delete", path: "/v1/cache/pins", status: 204),
+      Row(method: "post", path: "/v1/cache/pins", url: "/unknown", status: 404),
+      Row(method: "post", path: "/v1/prefetch", status: 200),
       Row(path: "/v1/fetch", url: "/teapot", status: 418),
       Row(method: "head", path: "/v1/fetch", url: "/teapot", status: 418),
     ]
@@ -77,6 +81,8 @@ import Testing
     let item = JSONValue.object(JSONObject([("originalImage", .string(url))])).text(.compact)
     let fields = row.fields.flatMap { ["-H", $0] }
     switch (row.method, row.path) {
+    case (let method, "/v1/cache/pins"):
+      return try service.curl("/v1/cache/pins?url=\(url)", "-X", method.uppercased())
     case ("post", _): return try CurlResponse(of: try service.request([row.path, "--json", item] + fields))
     case (let method, let path):
       let parameter = path == "/v1/image" ? "item=\(item)" : "url=\(url)"

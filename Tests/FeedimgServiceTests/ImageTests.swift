@@ -38,6 +38,24 @@ import Testing
     (response["Server-Timing"] ?? "").split(separator: ", ").map { String($0.prefix { $0 != ";" }) }
   }
 
+  @Test func `the smallest version that the view does not enlarge is returned`() throws {
+    let (origin, service) = (try origin(), try ServiceRun(["--network=wifi"]))
+    let variants = [("/a.jpg", 1600), ("/c.jpg", 800), ("/b.webp", 320)].map { path, width -> JSONValue in
+      ["url": .string(origin.url(path)), "width": .integer(width), "height": .integer(width / 2)]
+    }
+    let item = JSONValue.object(JSONObject([("variants", .array(variants))])).text(.compact)
+    // Later rows find cached what earlier rows loaded, and a cached larger version would be shown.
+    let rows: [(query: String, path: String)] = [
+      ("?width=1600&network=cellular", "/b.webp"), ("?width=320", "/b.webp"), ("?height=160", "/b.webp"),
+      ("?width=801", "/a.jpg"), ("?height=161&width=321", "/a.jpg"), ("?width=5000&height=5000", "/a.jpg"),
+      ("", "/a.jpg"),
+    ]
+    for (query, path) in rows {
+      let response = try service.curl("/v1/image\(query)", "--json", item)
+      #expect(response["Content-Location"] == origin.url(path), "\(query): \(response.status)")
+    }
+  }
+
   @Test func `the chosen image comes from the network, then from memory, and after a restart from disk`()
     throws
   {

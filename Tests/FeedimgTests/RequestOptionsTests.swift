@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LoopbackServer
+import Synchronization
 import TestSystem
 import Testing
 
@@ -90,6 +91,25 @@ import Testing
     #expect(try await loader(options, folder: first.folder).loader.load(item).source == .disk)
     options.account = "bob"
     #expect(try await loader(options, folder: first.folder).loader.load(item).source == .network)
+  }
+
+  @Test func `an image that was refused is requested again with other credentials`() async throws {
+    let token = Mutex("old")
+    let server = try LoopbackServer { request in
+      request["Authorization"] == "new" ? .response(body: SampleImage.jpeg) : .response(401)
+    }
+    var options = RequestOptions()
+    options.account = "ann"
+    options.modify = { request in request[header: "Authorization"] = token.withLock { $0 } }
+    let test = try loader(options)
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    for _ in 0..<2 {
+      let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
+      #expect(error?.status == 401)
+    }
+    #expect(server.log.requests.count == 1, "the refusal is remembered for these credentials")
+    token.withLock { $0 = "new" }
+    #expect(try await test.loader.load(item).bytes == SampleImage.jpeg)
   }
 
   @Test func `a field that Vary names chooses among the cached images`() async throws {

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 
 #include <stddef.h>
+#include <sys/types.h>
 
 // The arguments of this process as the kernel passed them, without /proc. A null pointer ends the list.
 char *const *clinux_arguments(void);
@@ -41,5 +42,14 @@ void clinux_share_arena(int reused);
 
 // Makes an immutable file in memory (memfd_create(2), F_ADD_SEALS of fcntl(2)). Returns its descriptor, or -1.
 int clinux_seal(const void *bytes, size_t count);
+
+// Makes an empty file in memory. Returns its descriptor, or -1.
+int clinux_memory_file(void);
+
+// Starts a program with `input` as its standard input, `output` as its other two standard files, and no further files.
+//
+// Returns 0 or an error number (posix_spawn(3)).
+int clinux_spawn(pid_t *process, const char *path, char *const arguments[], char *const variables[], int input,
+                 int output);
 
 #endif

@@ -91,7 +91,9 @@ public struct ImageCache: Sendable {
   /// - Throws: ``ConfigurationError`` if pinned images would exceed their limit, or the cache cannot be
   ///   written.
   public func pin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
-    try naming { () throws(CacheError) in try cache.pin(url.key) }
+    // The limits of a running program may be older than the settings.
+    cache.follow(settings.currentSettings())
+    return try naming { () throws(CacheError) in try cache.pin(url.key) }
   }
 
   /// Unpins the image of a URL, which stays in the cache for now.
@@ -101,7 +103,8 @@ public struct ImageCache: Sendable {
   /// - Throws: ``ConfigurationError`` if the image is larger than the limit for unpinned images, or the cache
   ///   cannot be written.
   public func unpin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
-    try naming { () throws(CacheError) in try cache.unpin(url.key) }
+    cache.follow(settings.currentSettings())
+    return try naming { () throws(CacheError) in try cache.unpin(url.key) }
   }
 
   /// Reads every image, removes damaged ones, and repairs differences between files and index.

@@ -12,7 +12,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   case bypassMemory
   /// The load neither reads nor writes files. It does not revalidate an image from memory.
   ///
-  /// ``LoadedImage/path`` is nil for an image from the network.
+  /// ``LoadedImage/path`` is nil for an image from the network. An older file of that image stays, and loads
+  /// show it once memory has dropped the image.
   case bypassDisk
 
   var usesMemory: Bool { self != .bypassMemory }

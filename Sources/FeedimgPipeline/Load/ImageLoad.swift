@@ -208,12 +208,13 @@ package struct ImageLoad: Sendable {
   @PipelineActor private func fetched(_ plan: Plan) async throws(LoadError) -> FetchedImage? {
     let variant = plan.variant
     if !waitsForUnresponsiveHosts, let silence = loader.retries.silence(of: variant.url) { throw silence }
-    if isReload { loader.retries.forget(variant.url) }
     // A fallback may start long after the decision.
     let identity =
       plan.failure == nil
       ? loader.identity.adapted(to: plan.resolution.situation, for: variant.url)
       : currentIdentity(variant.url)
+    let failureKey = identity.failureKey(of: variant.url)
+    if isReload { loader.retries.forget(failureKey) }
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let waiter = loader.coalescer.waiter()
     let decision = guarding(plan, waiter, identity)
@@ -232,8 +233,11 @@ package struct ImageLoad: Sendable {
         if let image = try await served(variant, load) { return .success(image) }
         // Schedule, download and store, with retries.
         let retries = loader.retries
-        let image = try await retries.perform(variant.url, waitsForSilence: waitsForUnresponsiveHosts) {
-          attempt async throws(LoadError) in
+        let image = try await retries.perform(
+          variant.url,
+          key: failureKey,
+          waitsForSilence: waitsForUnresponsiveHosts
+        ) { attempt async throws(LoadError) in
           let download = ImageDownload(
             loader: loader,
             variant: variant,

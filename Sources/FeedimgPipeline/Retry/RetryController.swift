@@ -37,7 +37,7 @@ import Synchronization
   /// The number of remembered URLs and origins.
   var recordCount: Int { negatives.count + breaker.count }
 
-  /// Whether a URL is known to have no image.
+  /// Whether a URL is known to have no image, for requests without credentials.
   func remembers(_ url: ImageURL) -> Bool { negatives.error(of: url.key, at: time.now()) != nil }
 
   /// Forgets all failures, for example on another network or with other settings.
@@ -52,7 +52,9 @@ import Synchronization
   }
 
   /// Forgets why an image could not be loaded, so that it is requested again.
-  func forget(_ url: ImageURL) { negatives.forget(url.key) }
+  ///
+  /// - Parameter key: See ``RequestIdentity/failureKey(of:)``.
+  func forget(_ key: String) { negatives.forget(key) }
 
   // MARK: Loads
 
@@ -67,13 +69,15 @@ import Synchronization
   /// Performs a load, with retries.
   ///
   /// - Parameters:
-  ///   - url: The URL, whose key and origin identify failures.
+  ///   - url: The URL, whose origin identifies failures of the server.
+  ///   - key: Identifies failures of the image; see ``RequestIdentity/failureKey(of:)``. Nil for that of the URL.
   ///   - waitsForSilence: Whether to wait for a host that does not respond; otherwise the load fails at once.
   ///   - attempt: Makes one attempt, and reports its requests and responses to the given ``Attempt``.
   /// - Returns: The result of the successful attempt.
   /// - Throws: The failure of the last attempt, or of an earlier load if no attempt is made.
   func perform<Value>(
     _ url: ImageURL,
+    key: String? = nil,
     waitsForSilence: Bool = true,
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
@@ -82,7 +86,7 @@ import Synchronization
     var wait = Wait()
     var last: LoadError?
     while true {
-      let begun = try await admitted(url, &wait, waitsForSilence, beyond: furthest, after: last)
+      let begun = try await admitted(url, key, &wait, waitsForSilence, beyond: furthest, after: last)
       begun.timeLeft = timeLeft
       var failure: LoadError
       do throws(LoadError) {
@@ -112,6 +116,7 @@ import Synchronization
   /// Performs a load once, if its origin may be asked now; for revalidation.
   func performOnce<Value>(
     _ url: ImageURL,
+    key: String? = nil,
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
     switch breaker.admission(url.origin, at: time.now()) {
@@ -119,7 +124,7 @@ import Synchronization
     case .probing: if let error = breaker.lastError(url.origin) { throw Self.refusal(url, error) }
     case .admitted: break
     }
-    let begun = Attempt(url, self, networkProbe: networkProbe(of: url))
+    let begun = Attempt(url, key: key, self, networkProbe: networkProbe(of: url))
     do throws(LoadError) {
       let value = try await attempt(begun)
       succeeded(begun)
@@ -151,6 +156,7 @@ import Synchronization
   /// Waits until a request may go out.
   private func admitted(
     _ url: ImageURL,
+    _ key: String?,
     _ wait: inout Wait,
     _ waitsForSilence: Bool,
     beyond furthest: Int,
@@ -162,7 +168,7 @@ import Synchronization
       while true {
         guard !Task.isCancelled else { throw Self.cancelled(url) }
         let now = time.now()
-        if let known = negatives.error(of: url.key, at: now) { throw known }
+        if let known = negatives.error(of: key ?? url.key, at: now) { throw known }
         if let last, wait.networkProbe == nil, isUnreachable(url) { throw last }
         if !waitsForSilence, let silence = silence(of: url) { throw silence }
         switch breaker.admission(url.origin, allowingProbe: wait.hasWaited, at: now) {
@@ -180,6 +186,7 @@ import Synchronization
           wait.networkProbe = wait.networkProbe ?? networkProbe(of: url)
           return Attempt(
             url,
+            key: key,
             self,
             mayProbe: wait.hasWaited,
             beyond: furthest,
@@ -225,7 +232,7 @@ import Synchronization
   // MARK: Results
 
   private func succeeded(_ attempt: Attempt) {
-    negatives.forget(attempt.url.key)
+    negatives.forget(attempt.key)
     let origins = Set([attempt.url.origin, attempt.asked.origin])
     for origin in origins { release(origin, respondedNow(origin)) }
     if !attempt.asked.isLoopback { liveness.responded(isImage: true) }
@@ -288,7 +295,7 @@ import Synchronization
       wait = pause
     }
     error.retry.circuit = breaker.isOpen(asked.origin) ? .opened : .closed
-    if tries != nil, wait == nil { negatives.note(error, of: url.key, at: now) }
+    if tries != nil, wait == nil { negatives.note(error, of: attempt.key, at: now) }
     liveness.failed(error, of: attempt)
     setAlarm()
     return isUnreachable(url) ? nil : wait
@@ -407,6 +414,8 @@ import Synchronization
   }
 
   let url: ImageURL
+  /// Identifies failures of the image.
+  let key: String
   private let controller: RetryController
   private let mayProbe: Bool
   /// The number of the probe, if the load probes a dead network.
@@ -427,12 +436,14 @@ import Synchronization
 
   init(
     _ url: ImageURL,
+    key: String? = nil,
     _ controller: RetryController,
     mayProbe: Bool = false,
     beyond start: Int = 0,
     networkProbe: Int? = nil
   ) {
-    (self.url, self.controller, self.mayProbe, self.networkProbe) = (url, controller, mayProbe, networkProbe)
+    (self.url, self.key, self.controller) = (url, key ?? url.key, controller)
+    (self.mayProbe, self.networkProbe) = (mayProbe, networkProbe)
     (self.start, furthest, asked, begun) = (start, start, url, controller.time.now())
   }
 

@@ -231,9 +231,10 @@ extension Revalidation {
         fields: HTTPFields(validators.fields + directives.fields),
         load: load
       )
-      let outcome = try await loader.retries.performOnce(variant.url) { attempt async throws(LoadError) in
-        try await download.run(attempt)
-      }
+      let outcome = try await loader.retries.performOnce(
+        variant.url,
+        key: identity.failureKey(of: variant.url)
+      ) { attempt async throws(LoadError) in try await download.run(attempt) }
       guard case .image(let image) = outcome, let stored = await image.storing?.value() else {
         return outcome
       }

@@ -13,6 +13,9 @@ extension ConnectionHandler {
         context: context
       )
     }
+    if response.ownsBody, let length = response.length {
+      guard hold(length) else { return send(noRoom.response, context: context) }
+    }
     // In HTTP/1.0 only the end of the connection marks the end of a body of unknown length.
     let isOpenEnded = response.isEndless || response.length == nil && request.version != .http1_1
     endsAfterResponse = endsAfterResponse || !request.isKeepAlive || register.isDraining || isOpenEnded

@@ -164,8 +164,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   private func take(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
     guard body.count + bytes.readableBytes <= limits.body else { return refuse(tooLong, context: context) }
-    guard register.hold(bytes.readableBytes) else { return refuse(noRoom, context: context) }
-    heldCount += bytes.readableBytes
+    guard hold(bytes.readableBytes) else { return refuse(noRoom, context: context) }
     body.append(contentsOf: bytes.readableBytesView)
   }
 
@@ -233,14 +232,21 @@ final class ConnectionHandler: ChannelInboundHandler {
     return early.parts.isEmpty && !endsAfterResponse ? repeatable : nil
   }
 
+  /// Counts bytes toward the limit for all bodies until the end of the response; false if they exceed it.
+  func hold(_ count: Int) -> Bool {
+    guard register.hold(count) else { return false }
+    heldCount += count
+    return true
+  }
+
   private func releaseBody() {
     body = []
     register.release(heldCount)
     heldCount = 0
   }
 
-  private var noRoom: Problem {
-    Problem(503, "too many long requests are under way", fields: [("Retry-After", "1")])
+  var noRoom: Problem {
+    Problem(503, "too many long bodies are under way", fields: [("Retry-After", "1")])
   }
 
   private var tooLong: Problem { Problem(413, "the body of a request may have \(limits.body) bytes") }

@@ -18,6 +18,8 @@ struct ServiceResponse: Sendable {
   var status: Int
   var fields: HTTPFields
   var body: Body
+  /// Whether the body was made for this response alone, so that it counts toward the limit for all bodies.
+  var ownsBody = false
 
   init(_ status: Int = 200, fields: [(String, String)] = [], body: Body = .bytes([])) {
     self.status = status

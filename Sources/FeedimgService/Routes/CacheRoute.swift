@@ -1,8 +1,9 @@
 import Feedimg
 import FeedimgAdmin
 import FeedimgJSON
+import FeedimgModel
 
-/// `GET /v1/cache`: the size of the cache, and with `images=` the images used last.
+/// `GET /v1/cache` and `/v1/cache/pins`: the size of the cache, the images used last, and the pins of images.
 struct CacheRoute: Sendable {
   let cache: ImageCache
 
@@ -19,6 +20,32 @@ struct CacheRoute: Sendable {
     } catch {
       throw Problem(500, error.messages.joined(separator: "; "))
     }
+  }
+
+  /// Pins the image of `url=`, as `feedimg cache pin` does.
+  func pin(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    try change(request) { url throws(ConfigurationError) in try cache.pin(url) }
+  }
+
+  /// Unpins the image of `url=`, as `feedimg cache unpin` does.
+  func unpin(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    try change(request) { url throws(ConfigurationError) in try cache.unpin(url) }
+  }
+
+  private func change(
+    _ request: ServiceRequest,
+    _ body: (ImageURL) throws(ConfigurationError) -> Bool
+  ) throws(Problem) -> ServiceResponse {
+    let url = try request.target.url
+    let isCached: Bool
+    do throws(ConfigurationError) {
+      isCached = try body(url)
+    } catch {
+      // Mostly, the image exceeds a limit or the disk is full (RFC 4918 §11.5).
+      throw Problem(507, error.messages.joined(separator: "; "))
+    }
+    guard isCached else { throw Problem(404, "`\(url)` is not in the cache", code: "not-cached") }
+    return ServiceResponse(204)
   }
 }
 

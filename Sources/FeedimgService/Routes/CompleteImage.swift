@@ -7,10 +7,10 @@ struct CompleteImage: Sendable {
   let variant: ImageVariant
   let situation: Situation
   let source: LoadedImage.Source
-  let bytes: [UInt8]
+  var bytes: [UInt8]
   /// The fields that depend on the image and the decision, `Cache-Status` and `Server-Timing` included.
-  let fields: [(String, String)]
-  let tag: EntityTag
+  private(set) var fields: [(String, String)]
+  private(set) var tag: EntityTag
 
   /// An image that a load has returned.
   init(_ image: LoadedImage, cacheStatus: String, serverTiming: String) {
@@ -85,6 +85,21 @@ struct CompleteImage: Sendable {
 }
 
 extension CompleteImage {
+  /// The same image with the fields of a conversion, which makes its bytes.
+  func described(by conversion: Conversion) -> CompleteImage {
+    var image = self
+    image.tag = conversion.tag(of: tag)
+    image.fields.removeAll { $0.0 == "ETag" || $0.0 == "Content-Type" }
+    image.fields += [("ETag", image.tag.text), ("Content-Type", conversion.mediaType)]
+    return image
+  }
+
+  /// Whether the client has the image, so that its bytes are not needed.
+  func isCurrent(for request: ServiceRequest) -> Bool {
+    let fields = ServiceResponse(fields: fields).fields
+    return ConditionalResponse(of: fields, request, length: nil) == .notModified
+  }
+
   /// The response to a request, which may be conditional or for a part.
   func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     if let list = request.fields["If-Match"], !tag.isStronglyIn(list) {

@@ -16,5 +16,6 @@ struct EventsRoute: Sendable {
     )
   }
 
-  private static let fields = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")]
+  /// The fields of a stream of events.
+  static let fields = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")]
 }

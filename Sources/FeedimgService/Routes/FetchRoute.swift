@@ -8,7 +8,7 @@ struct FetchRoute: Sendable {
 
   /// The response in memory, if it may be used without a request; nil where more work is needed.
   func memoryHit(_ request: ServiceRequest) -> ServiceResponse? {
-    guard let url = try? Self.url(in: request.target),
+    guard let url = try? request.target.url,
       let fetched = cache.memoryHit(for: Self.fetch(request, url))
     else { return nil }
     metrics.count("feedimg_fetches_total", ("cache", "hit"))
@@ -17,7 +17,7 @@ struct FetchRoute: Sendable {
 
   /// The response of the server, stored or new.
   func response(to request: ServiceRequest) async throws(Problem) -> ServiceResponse {
-    let fetch = Self.fetch(request, try Self.url(in: request.target))
+    let fetch = Self.fetch(request, try request.target.url)
     do throws(FetchError) {
       let fetched = try await cache.response(to: fetch)
       metrics.count("feedimg_fetches_total", ("cache", fetched.isHit ? "hit" : "miss"))
@@ -39,17 +39,6 @@ struct FetchRoute: Sendable {
       fields: fields,
       priority: RequestPriority(request.fields["Priority"]).load
     )
-  }
-
-  private static func url(in target: RequestTarget) throws(Problem) -> ImageURL {
-    guard let text = target["url"] else { throw Problem(400, "expected a URL in the query, as `url=`") }
-    do throws(ImageURLError) {
-      return try ImageURL(text)
-    } catch {
-      let detail = "`url` \(error); expected http or https"
-      if case .scheme = error { throw Problem(403, detail, code: "forbidden-scheme") }
-      throw Problem(400, "`url` \(error)")
-    }
   }
 
   private static func response(to request: ServiceRequest, _ fetched: FetchResponse) -> ServiceResponse {
@@ -91,6 +80,24 @@ struct FetchRoute: Sendable {
     "age", "cache-control", "cache-status", "content-location", "date", "etag", "expires", "last-modified",
     "vary",
   ]
+}
+
+extension RequestTarget {
+  /// The URL of `url=`.
+  ///
+  /// - Throws: ``Problem`` 400 where it is absent or malformed, and 403 for another scheme.
+  var url: ImageURL {
+    get throws(Problem) {
+      guard let text = self["url"] else { throw Problem(400, "expected a URL in the query, as `url=`") }
+      do throws(ImageURLError) {
+        return try ImageURL(text)
+      } catch {
+        let detail = "`url` \(error); expected http or https"
+        if case .scheme = error { throw Problem(403, detail, code: "forbidden-scheme") }
+        throw Problem(400, "`url` \(error)")
+      }
+    }
+  }
 }
 
 extension FetchResponse {

@@ -10,13 +10,17 @@ struct ImageRoute: Sendable {
   /// The folder of the images.
   let folder: String
   let sealing: Sealing
+  let pixels: PixelsProgram
   let loads: LoadRegistry
+  /// The header fields that clients may send to the server of an image, in lower case.
+  let forwarded: Set<String>
 
   /// The response with an image in memory that the policy chooses now; nil where a load must decide.
   func memoryHit(_ request: ServiceRequest) -> ServiceResponse? {
     let start = ContinuousClock.now
-    // A request for another situation or with cache directives needs a load.
-    guard request.target.parameters.count == 1, request.fields["Cache-Control"] == nil,
+    // A request for another situation, with cache directives or with forwarded fields needs a load.
+    guard forwardedFields(of: request).fields.isEmpty, request.target.parameters.count == 1,
+      request.fields["Cache-Control"] == nil,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
       let item = request.item ?? request.target.item,
       let loader = try? loaders.loader(given: [], policy: nil), let image = loader.lookUpInMemory(item)
@@ -43,7 +47,11 @@ struct ImageRoute: Sendable {
     let item = try item(of: request)
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.hasCacheDirective("only-if-cached")
-    let loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
+    var loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
+    let fields = forwardedFields(of: request)
+    if !fields.fields.isEmpty { loader = loader.sending(fields, to: try item.onlyOrigin(for: fields)) }
+    let size = try request.target.displaySize
+    let conversion = try Conversion(request.target, for: size)
     let handle = LoadHandle(RequestPriority(request.fields["Priority"]).load)
     if let name = try request.loadName { loads.add(name, handle) }
     // Browsers send this directive when the user reloads a page (RFC 9111 §5.2.1.4).
@@ -52,10 +60,10 @@ struct ImageRoute: Sendable {
     let delivery: ImageDelivery
     do throws(LoadError) {
       delivery = try await loader.deliver(
-        item,
+        loader.sized(item, for: size.map { DecodeRequest($0) }),
         handle: handle,
         isReload: isReload,
-        isForWhole: Self.needsTag(request),
+        isForWhole: conversion != nil || Self.needsTag(request),
         observer: record
       )
     } catch {
@@ -71,7 +79,14 @@ struct ImageRoute: Sendable {
     case .whole(let image):
       let status = image.cacheStatus(record, isReload: isReload)
       let whole = CompleteImage(image, cacheStatus: status, serverTiming: timing.text(at: .now))
-      return try response(to: request, whole, of: loader)
+      guard let conversion else { return try response(to: request, whole, of: loader) }
+      var converted = whole.described(by: conversion)
+      if !converted.isCurrent(for: request) {
+        converted.bytes = try await pixels.convert(whole.bytes, conversion)
+      }
+      var response = try response(to: request, converted, of: loader)
+      response.ownsBody = true
+      return response
     }
   }
 
@@ -149,6 +164,12 @@ struct ImageRoute: Sendable {
     )
   }
 
+  /// The fields of the client that go to the server of the image.
+  private func forwardedFields(of request: ServiceRequest) -> HTTPFields {
+    guard !forwarded.isEmpty else { return HTTPFields() }
+    return HTTPFields(request.fields.fields.filter { forwarded.contains($0.name.lowercased()) })
+  }
+
   /// Whether the response depends on the tag, which is unknown until the whole image has been received.
   private static func needsTag(_ request: ServiceRequest) -> Bool {
     ["If-Match", "If-None-Match", "If-Range"].contains { request.fields[$0] != nil }
@@ -176,11 +197,40 @@ struct ImageRoute: Sendable {
 }
 
 extension RequestTarget {
+  /// The largest side of an image, in pixels; no codec accepts a longer one.
+  private static let longestSide = 1_000_000
+
+  /// The size of the view in `width=` and `height=`, in pixels; a side that is absent sets no limit.
+  fileprivate var displaySize: DisplaySize? {
+    get throws(Problem) {
+      let range = 1...Self.longestSide
+      let (width, height) = (try number("width", in: range), try number("height", in: range))
+      guard width != nil || height != nil else { return nil }
+      return DisplaySize(
+        width: Double(width ?? Self.longestSide),
+        height: Double(height ?? Self.longestSide)
+      )
+    }
+  }
+
   /// The one item in the query; nil if it is absent or malformed.
   var item: FeedItem? {
     guard let text = self["item"], let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1
     else { return nil }
     return items[0]
+  }
+}
+
+extension FeedItem {
+  /// The origin of all images of the item, which alone may get the fields of a client.
+  fileprivate func onlyOrigin(for fields: HTTPFields) throws(Problem) -> String {
+    let variants = [original, thumbnail].compactMap { $0 } + sizes
+    let origins = Set(variants.map(\.url.origin))
+    guard origins.count == 1, let origin = origins.first else {
+      let name = fields.fields.first?.name ?? ""
+      throw Problem(422, "`\(name)` goes to one origin only, but the item has images of \(origins.count)")
+    }
+    return origin
   }
 }
 

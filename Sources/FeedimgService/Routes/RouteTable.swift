@@ -56,12 +56,20 @@ struct RouteTable: Sendable {
 
   private func count(_ response: ServiceResponse, to request: ServiceRequest) {
     // Only known paths, so that clients cannot make the list grow.
-    let route = routes[request.target.path] == nil ? "other" : request.target.path
+    let path = path(of: request)
+    let route = routes[path] == nil ? "other" : path
     metrics.count("feedimg_requests_total", ("route", route), ("status", String(response.status)))
   }
 
+  /// The path as the table has it: `/v1/prefetch/{id}` for one that ends with the identifier of a prefetch.
+  private func path(of request: ServiceRequest) -> String {
+    let path = request.target.path
+    guard routes[path] == nil, let slash = path.lastIndex(of: "/") else { return path }
+    return path[...slash] + "{id}"
+  }
+
   private func handler(of request: ServiceRequest) throws(Problem) -> Handler {
-    guard let methods = routes[request.target.path] else {
+    guard let methods = routes[path(of: request)] else {
       throw Problem(404, "no route `\(request.target.path)`; /openapi.json lists all paths")
     }
     let wanted = request.method == "HEAD" ? "GET" : request.method

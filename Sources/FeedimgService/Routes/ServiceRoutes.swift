@@ -10,8 +10,11 @@ struct ServiceRoutes {
   let hub: EventHub
   let register: ConnectionRegister
   let upgrades: UpgradePublisher
+  let prefetches: PrefetchRegistry
   /// The limit of open descriptors of the process.
   let descriptors: Int
+  /// The header fields that clients may send to the server of an image, in lower case.
+  let forwarded: [String]
   /// A file with the feed of the page; nil for none.
   let items: String?
 
@@ -26,6 +29,7 @@ struct ServiceRoutes {
     let usage = UsageRoute(usage: try Usage(configuration, sharing: parts))
     let cacheRoute = CacheRoute(cache: cache)
     let resolve = ResolveRoute(loaders: loaders)
+    let prefetch = PrefetchRoute(loaders: loaders, prefetches: prefetches)
     let priority = PriorityRoute(loads: loads)
     let image = ImageRoute(
       loaders: loaders,
@@ -33,7 +37,9 @@ struct ServiceRoutes {
       metrics: metrics,
       folder: cache.folder,
       sealing: Sealing(descriptors: descriptors),
-      loads: loads
+      pixels: PixelsProgram(environment: configuration.environment),
+      loads: loads,
+      forwarded: Set(forwarded)
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
     let items = ItemsRoute(file: items)
@@ -56,6 +62,8 @@ struct ServiceRoutes {
         ]
       ),
       ("/v1/priority", [("POST", { r throws(Problem) in try priority.response(to: r) })]),
+      ("/v1/prefetch", [("POST", { r throws(Problem) in try prefetch.start(r) })]),
+      ("/v1/prefetch/{id}", [("DELETE", { r throws(Problem) in try prefetch.stop(r) })]),
       ("/v1/fetch", [("GET", { r async throws(Problem) in try await fetch.response(to: r) })]),
       ("/v1/network", [("GET", { r throws(Problem) in try network.response(to: r) })]),
       (
@@ -65,6 +73,13 @@ struct ServiceRoutes {
         ]
       ),
       ("/v1/cache", [("GET", { r throws(Problem) in try cacheRoute.response(to: r) })]),
+      (
+        "/v1/cache/pins",
+        [
+          ("POST", { r throws(Problem) in try cacheRoute.pin(r) }),
+          ("DELETE", { r throws(Problem) in try cacheRoute.unpin(r) }),
+        ]
+      ),
       ("/v1/usage", [("GET", { r throws(Problem) in try usage.response(to: r) })]),
       ("/v1/policies", [("GET", { r in policies.list(r) })]),
       ("/v1/policy", [("GET", { r throws(Problem) in try policies.rules(r) })]),

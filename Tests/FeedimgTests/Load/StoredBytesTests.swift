@@ -35,6 +35,14 @@ import Testing
     #expect(await other.loader.cached(url) == nil)
   }
 
+  @Test func `bytes stored in memory only replace an older file`() async throws {
+    let test = try TestLoader(.offline)
+    try await test.loader.store(SampleImage.jpeg, for: url)
+    try await test.loader.store(SampleImage.png, for: url, cache: .bypassDisk)
+    #expect(await test.loader.cached(url)?.bytes == SampleImage.png)
+    #expect(await test.loader.cached(url, cache: .bypassMemory) == nil)
+  }
+
   @Test func `stored bytes replace an older image and have a file`() async throws {
     let test = try TestLoader(.offline)
     try await test.loader.store(SampleImage.png, for: url)

@@ -117,7 +117,7 @@ import Testing
   @Test func `a probe that fails for a resource shortage lets the next load probe`() async throws {
     let url = try ImageURL("http://h.example/a")
     _ = await fail(url, LoadError(.status, message: "busy", status: 503, retryAfter: 5))
-    controller.forget(url)
+    controller.forget(url.key)
     time.pass(.seconds(5))
     _ = await fail(url, LoadError(.unavailable, message: "too many open files: raise the limit"))
     #expect(controller.admit(url.origin, allowingProbe: false) == true, "it is the probe")

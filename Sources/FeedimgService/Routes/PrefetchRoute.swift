@@ -1,0 +1,79 @@
+import Feedimg
+import FeedimgJSON
+import FeedimgModel
+
+/// `POST /v1/prefetch` and `DELETE /v1/prefetch/ID`: fetches the images of items into the cache, and stops that.
+struct PrefetchRoute: Sendable {
+  let loaders: OverrideLoaders
+  let prefetches: PrefetchRegistry
+
+  /// A stream of events that lasts as long as the prefetch; the prefetch stops when its client disconnects.
+  func start(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    let items = try request.items().items
+    let (limits, waits) = (try request.target.prefetchLimits, try request.target.waits)
+    let loader = try request.target.loader(among: loaders)
+    let prefetch = loader.prefetch(items, limits: limits, waitsForNetwork: waits)
+    let id = prefetches.add(prefetch)
+    // A request has at most 1 MiB, which bounds the number of items and so the events that wait for a slow client.
+    let (texts, events) = AsyncStream.makeStream(of: String.self)
+    let start: JSONValue = ["id": .string(id), "items": .integer(items.count)]
+    events.yield(Self.event("start", start.text(.compact)))
+    events.onTermination = { _ in prefetch.stop() }
+    Task(executorPreference: TaskThread.executor) { [prefetches] in
+      for await outcome in prefetch.outcomes {
+        let item = Self.event("item", outcome.json(of: items[outcome.index]))
+        events.yield(item + Self.event("progress", outcome.progress.json))
+      }
+      let total = await prefetch.finish()
+      prefetches.remove(id)
+      events.yield(Self.event(total.done < total.count ? "stopped" : "end", total.json))
+      events.finish()
+    }
+    return ServiceResponse(fields: EventsRoute.fields, body: .events(EventReader(texts: texts)))
+  }
+
+  /// Stops the prefetch that the last segment of the path names.
+  func stop(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    let path = request.target.path
+    let id = path.suffix(from: path.index(after: path.lastIndex(of: "/") ?? path.startIndex))
+    guard prefetches.stop(String(id)) else {
+      throw Problem(404, "no prefetch `\(id)` is running; it may have ended")
+    }
+    return ServiceResponse(204)
+  }
+
+  private static func event(_ kind: String, _ json: String) -> String {
+    "event: \(kind)\ndata: \(json)\n\n"
+  }
+}
+
+extension RequestTarget {
+  /// The limits in `limit=` and `image-limit=`.
+  fileprivate var prefetchLimits: Prefetch.Limits {
+    get throws(Problem) {
+      var limits = Prefetch.Limits()
+      if let size = try size("limit") { limits.total = size }
+      if let size = try size("image-limit") { limits.perImage = size }
+      return limits
+    }
+  }
+
+  private func size(_ name: String) throws(Problem) -> ByteCount? {
+    guard let text = self[name] else { return nil }
+    guard let size = ByteCount(text) else {
+      throw Problem(422, "`\(name)=`: expected a size, such as `20MB` or `512 KiB`, found `\(text)`")
+    }
+    return size
+  }
+
+  /// Whether items wait for a better network, by `wait=`.
+  fileprivate var waits: Bool {
+    get throws(Problem) {
+      switch self["wait"] {
+      case nil, "no"?: return false
+      case "yes"?: return true
+      case let text?: throw Problem(422, "`wait=`: expected `yes` or `no`, found `\(text)`")
+      }
+    }
+  }
+}
