@@ -56,6 +56,15 @@ extension PathResolverTests {
       because: "the best default route of a link that is not a tunnel"
     ),
     Row(
+      name: "VPN where the routes to single hosts cannot be listed",
+      kernel: machine.routed(9).routed(4, device: 4, metric: 700).routed(3, device: 3, metric: 600)
+        .refusingHostRoutes(),
+      via: ["wg0", "wlan0"],
+      medium: .wifi,
+      isTunnelled: true,
+      because: "the best default route of a link that is not a tunnel"
+    ),
+    Row(
       name: "VPN with a route to its gateway beside the former default route",
       kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a)),
       via: ["wg0", "wwan0"],

@@ -214,7 +214,7 @@ extension PathResolver {
     if let carrier = try markedCarrier(path) { return try descend(to: carrier, path) }
     let candidates = try kernel.links(.all).filter { $0.mayCarry(path) }
     let usable = candidates.filter { $0.obstacle == nil }
-    if let carrier = try hostRouted(usable) { return try descend(to: carrier, path) }
+    if let carrier = hostRouted(usable) { return try descend(to: carrier, path) }
     if let carrier = try bestRouted(usable) { return try descend(to: carrier, path) }
     // No route decides. But if all candidates are of one class, the tunnel has this class too.
     let independent = usable.filter { $0.master == nil }
@@ -261,10 +261,11 @@ extension PathResolver {
   /// The link of all routes to single hosts on the internet; nil without such routes, or if they use several links.
   ///
   /// VPN clients such as OpenVPN add one for their gateway, so that the tunnel's own packets stay out of it.
-  private func hostRouted(_ links: [Link]) throws(NetlinkError) -> Link? {
+  /// Routes that cannot be listed count as none, because other rules also find the link.
+  private func hostRouted(_ links: [Link]) -> Link? {
     var carriers: Set<Int32> = []
     for family in AddressFamily.allCases {
-      for route in try kernel.hostRoutes(family) where route.destination?.isGlobal == true {
+      for route in (try? kernel.hostRoutes(family)) ?? [] where route.destination?.isGlobal == true {
         carriers.insert(route.nextHop.index)
       }
     }

@@ -17,6 +17,8 @@ struct FakeKernel: KernelQuerying {
   /// The index of the link that sysfs shows below one.
   var lower: [String: Int32] = [:]
   var refusal: NetlinkError?
+  /// Why the routes to single hosts cannot be listed.
+  var hostRouteRefusal: NetlinkError?
 
   func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply {
     if let refusal { throw refusal }
@@ -24,7 +26,7 @@ struct FakeKernel: KernelQuerying {
   }
 
   func hostRoutes(_ family: AddressFamily) throws(NetlinkError) -> [Route] {
-    if let refusal { throw refusal }
+    if let error = refusal ?? hostRouteRefusal { throw error }
     return hostRoutes.filter { $0.family == family }
   }
 
@@ -55,6 +57,13 @@ struct FakeKernel: KernelQuerying {
 }
 
 extension FakeKernel {
+  /// Refuses to list the routes to single hosts, as a sandbox may.
+  func refusingHostRoutes() -> FakeKernel {
+    var kernel = self
+    kernel.hostRouteRefusal = NetlinkError(code: .refused, number: 1)
+    return kernel
+  }
+
   /// Adds routes over a link to single hosts.
   func withHostRoutes(_ index: Int32, to hosts: IPAddress...) -> FakeKernel {
     var kernel = self
