@@ -15,28 +15,55 @@ RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CU
 TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
+# The C libraries. SwiftPM compiles them, and here they are linked again: with Swift's libraries inside, a soname,
+# only the functions of the headers, and a flag that refuses dlclose(3), because threads of the library may run.
+LIBRARY := .build/release/libfeedimg.so.0
+DECODING := .build/release/libfeedimg-decoding.so.0
+LINK = Scripts/swiftc -emit-library -static-stdlib -use-ld=lld -L$(STATIC) -Xlinker --gc-sections \
+  -Xlinker -soname=$(@F) -Xlinker --version-script=$(filter %.map,$^) -Xlinker -z -Xlinker nodelete -o $@
 SOURCES := Sources Tests Policies Package.swift
 MAN_PAGE := Documentation/feedimg.1
+VERSION = $(shell sed -n 's/^\#define FEEDIMG_VERSION "\(.*\)"/\1/p' Sources/CFeedimg/include/feedimg.h)
 
 bin := $(DESTDIR)$(PREFIX)/bin/feedimg
 service := $(DESTDIR)$(PREFIX)/bin/feedimg-serve
 units := $(DESTDIR)$(PREFIX)/lib/systemd/user
+libraries := $(DESTDIR)$(PREFIX)/lib
+headers := $(DESTDIR)$(PREFIX)/include
 man := $(DESTDIR)$(PREFIX)/share/man/man1/feedimg.1
 bash_completion := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/feedimg
 zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test page netlab fuzz format lint check bench install uninstall clean
+.PHONY: help build library demo test page netlab fuzz format lint check bench install install-library uninstall clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
-build: ## build the release binaries, feedimg and feedimg-serve in .build/release
+build: $(STATIC) ## build the release binaries, feedimg and feedimg-serve in .build/release
 	@Scripts/packages build
-	@mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-serve
+
+library: $(STATIC) ## build the C libraries, libfeedimg and libfeedimg-decoding in .build/release
+	@Scripts/packages build decoding
+	$(SWIFT) build $(RELEASE_FLAGS) --product FeedimgC
+	$(SWIFT) build $(RELEASE_FLAGS) --product FeedimgDecodingC
+	@$(MAKE) --no-print-directory $(LIBRARY) $(DECODING)
+
+$(STATIC):
+	@mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
+
+$(LIBRARY): .build/release/libFeedimgC.so Packaging/c/feedimg.map
+	$(LINK) @.build/release/FeedimgC.product/Objects.LinkFileList $$(pkg-config --libs libnl-3.0 sqlite3)
+
+$(DECODING): .build/release/libFeedimgDecodingC.so Packaging/c/feedimg-decoding.map
+	$(LINK) @.build/release/FeedimgDecodingC.product/Objects.LinkFileList \
+	  -ljpeg -lpng16 -lz -lwebp -lwebpdemux -lgif -lavif -llcms2 -lzimg
+
+.build/release/libFeedimgC.so .build/release/libFeedimgDecodingC.so:
+	$(MAKE) library
 
 demo: ## show all features with real images and a real server; ends by itself
 	@Scripts/packages demo
@@ -81,7 +108,7 @@ bench: build ## run the benchmarks, and print the tables of Benchmarks/RESULTS.m
 $(BINARY) $(SERVICE):
 	$(MAKE) build
 
-install: $(BINARY) $(SERVICE) ## install binaries, man page, completions and user units under PREFIX (/usr/local)
+install: $(BINARY) $(SERVICE) install-library ## install commands, libraries, man page, completions and user units under PREFIX (/usr/local)
 	install -D -s -m 755 $(BINARY) $(bin)
 	install -D -s -m 755 $(SERVICE) $(service)
 	mkdir -p $(units)
@@ -93,7 +120,19 @@ install: $(BINARY) $(SERVICE) ## install binaries, man page, completions and use
 	$(BINARY) --generate-completion-script zsh > $(zsh_completion)
 	$(BINARY) --generate-completion-script fish > $(fish_completion)
 
+install-library: $(LIBRARY) $(DECODING) ## install the C libraries, their headers and pkg-config files under PREFIX
+	install -D -s -m 644 $(LIBRARY) $(libraries)/libfeedimg.so.0
+	install -D -s -m 644 $(DECODING) $(libraries)/libfeedimg-decoding.so.0
+	mkdir -p $(headers) $(libraries)/pkgconfig
+	install -m 644 Sources/CFeedimg/include/feedimg.h Sources/CFeedimg/include/feedimg-decoding.h $(headers)
+	for name in feedimg feedimg-decoding; do \
+	  ln -sf lib$$name.so.0 $(libraries)/lib$$name.so; \
+	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Packaging/c/$$name.pc > $(libraries)/pkgconfig/$$name.pc; \
+	done
+
 uninstall: ## remove the installed files
+	rm -f $(addprefix $(libraries)/,$(foreach name,feedimg feedimg-decoding,lib$(name).so lib$(name).so.0 pkgconfig/$(name).pc))
+	rm -f $(headers)/feedimg.h $(headers)/feedimg-decoding.h
 	rm -f $(bin) $(service) $(units)/feedimg.service $(units)/feedimg.socket $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
 
 clean: ## remove all build products

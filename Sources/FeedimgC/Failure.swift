@@ -87,7 +87,8 @@ func attemptCount(_ body: () throws(Failure) -> CInt) -> CInt {
   do throws(Failure) {
     return try body()
   } catch {
-    cfeedimg_set_error(ErrorRecord(error).pointer)
+    let record = ErrorRecord(error)
+    withExtendedLifetime(record) { cfeedimg_set_error(record.pointer) }
     return error.code
   }
 }

@@ -796,7 +796,7 @@ typedef void (*feedimg_prefetch_callback)(const feedimg_prefetch_outcome *outcom
  *
  * Returns: FEEDIMG_OK or FEEDIMG_ERROR_ARGUMENT.
  */
-int feedimg_loader_prefetch(feedimg_prefetch **out, feedimg_loader *loader, const feedimg_item *const *items,
+int feedimg_loader_prefetch(feedimg_prefetch **out, feedimg_loader *loader, feedimg_item *const *items,
                             size_t item_count, const feedimg_prefetch_options *options,
                             feedimg_prefetch_callback callback, void *payload);
 
