@@ -6,6 +6,7 @@
 #include <feedimg-decoding.h>
 #include <feedimg.h>
 
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -405,6 +406,46 @@ static void test_slots(feedimg_loader *loader)
     feedimg_item_free(second);
 }
 
+/* ---- Leaks ---- */
+
+/* Loads and binds cached images, a number of times. */
+static void repeat(feedimg_loader *loader, int count)
+{
+    result to = {0, 0, 0, NULL};
+    view shown;
+    memset(&shown, 0, sizeof shown);
+    feedimg_slot *slot = NULL;
+    feedimg_item *items[2] = {make_item("one", "clouds.jpg", NULL), make_item("two", "fields.png", NULL)};
+    feedimg_pixel_request request = FEEDIMG_PIXEL_REQUEST_INIT;
+    request.width = request.height = 16;
+    request.fills = 1;
+    feedimg_load_options options = FEEDIMG_LOAD_OPTIONS_INIT;
+    options.pixels = &request;
+    OK(feedimg_slot_new(&slot, loader, show, &shown));
+    for (int number = 0; number < count; number++) {
+        load(&to, loader, items[number % 2], &options);
+        CHECK(feedimg_image_source(to.image) == FEEDIMG_SOURCE_MEMORY);
+        const int before = shown.originals;
+        OK(feedimg_slot_show(slot, items[number % 2], &options));
+        run_until(loader, &shown.originals, before + 1);
+    }
+    feedimg_slot_free(slot);
+    feedimg_image_free(to.image);
+    feedimg_item_free(items[0]);
+    feedimg_item_free(items[1]);
+}
+
+/* After a first round, more rounds need no more memory. Each handle that stays would take a hundred bytes. */
+static void test_leaks(feedimg_loader *loader)
+{
+    repeat(loader, 200);
+    const size_t before = mallinfo2().uordblks;
+    repeat(loader, 2000);
+    const size_t after = mallinfo2().uordblks;
+    if (after > before + 100000) fprintf(stderr, "2,000 loads and bindings left %zu bytes\n", after - before);
+    CHECK(after <= before + 100000);
+}
+
 /* ---- Network, settings, usage, cache ---- */
 
 static void take_network(const feedimg_network *network, void *payload)
@@ -603,6 +644,7 @@ int main(int count, char **arguments)
     test_cancellation(loader);
     test_prefetch(loader);
     test_slots(loader);
+    test_leaks(loader);
     test_rest(loader);
     feedimg_loader_free(loader);
     test_thread(options);
