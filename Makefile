@@ -36,7 +36,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build library demo test page netlab fuzz format lint check bench install install-library uninstall clean
+.PHONY: help build library demo test page test-library netlab fuzz format lint check bench install install-library uninstall clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -81,6 +81,10 @@ page: ## test the page of the service in a real browser; write screenshots to .b
 	@Scripts/packages build page
 	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
 	Tests/Page/run
+
+test-library: library ## test the C libraries from an installed copy
+	@Scripts/packages library
+	Tests/C/run
 
 netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab

@@ -30,13 +30,19 @@
 extern "C" {
 #endif
 
-/** FEEDIMG_VERSION: the version of this header. */
+/**
+ * FEEDIMG_VERSION:
+ *
+ * The version of this header.
+ */
 #define FEEDIMG_VERSION "0.1.0"
 
 /**
  * feedimg_version:
  *
- * Returns: (transfer none): the version of the library, such as `0.1.0`. It is static.
+ * The version of the library, such as `0.1.0`. It is static.
+ *
+ * Returns: (transfer none): a string.
  */
 const char *feedimg_version(void);
 
@@ -73,6 +79,8 @@ void feedimg_free(void *memory);
  * @FEEDIMG_ERROR_UNAVAILABLE: a library, memory, a thread or a descriptor is missing.
  * @FEEDIMG_ERROR_MALFORMED: the response violated HTTP.
  * @FEEDIMG_ERROR_POLICY: the named policy is missing or invalid.
+ *
+ * What went wrong.
  */
 typedef enum feedimg_code {
     FEEDIMG_OK = 0,
@@ -121,8 +129,10 @@ typedef struct feedimg_error {
 /**
  * feedimg_error_last:
  *
- * Returns: (transfer none) (nullable): the latest failure of a function on this thread, or NULL. It lives until the
- *   next call on this thread fails. A success does not remove it.
+ * The latest failure of a function on this thread, or NULL. It lives until the next call on this thread fails. A
+ * success does not remove it.
+ *
+ * Returns: (transfer none) (nullable): a #feedimg_error.
  */
 const feedimg_error *feedimg_error_last(void);
 
@@ -130,13 +140,19 @@ const feedimg_error *feedimg_error_last(void);
  * feedimg_strerror:
  * @code: a #feedimg_code.
  *
- * Returns: (transfer none): a short description of the code. It is static.
+ * A short description of the code. It is static.
+ *
+ * Returns: (transfer none): a string.
  */
 const char *feedimg_strerror(int code);
 
 /* ---- Items ---- */
 
-/** feedimg_item: one image of a feed, with its variants and its placeholder. It never changes. */
+/**
+ * feedimg_item:
+ *
+ * One image of a feed, with its variants and its placeholder. It never changes.
+ */
 typedef struct feedimg_item feedimg_item;
 
 /**
@@ -154,6 +170,8 @@ int feedimg_item_new(feedimg_item **out, const char *json);
 /**
  * feedimg_item_free:
  * @item: (nullable) (transfer full): the item. Loads and slots that use it continue.
+ *
+ * Frees an item.
  */
 void feedimg_item_free(feedimg_item *item);
 
@@ -161,7 +179,9 @@ void feedimg_item_free(feedimg_item *item);
  * feedimg_item_id:
  * @item: an item.
  *
- * Returns: (transfer none) (nullable): the member `id`; NULL if the item has none.
+ * The member `id`; NULL if the item has none.
+ *
+ * Returns: (transfer none) (nullable): a string.
  */
 const char *feedimg_item_id(const feedimg_item *item);
 
@@ -184,11 +204,15 @@ typedef struct feedimg_pixels {
     size_t width;
     size_t height;
     size_t stride;
-    const unsigned char *data;
+    const uint8_t *data;
     int is_opaque;
 } feedimg_pixels;
 
-/** FEEDIMG_PIXELS_INIT: an empty struct to receive pixels. */
+/**
+ * FEEDIMG_PIXELS_INIT:
+ *
+ * An empty struct to receive pixels.
+ */
 #define FEEDIMG_PIXELS_INIT {sizeof(feedimg_pixels), 0, 0, 0, NULL, 0}
 
 /**
@@ -211,7 +235,11 @@ typedef struct feedimg_pixel_request {
     int shows_damage;
 } feedimg_pixel_request;
 
-/** FEEDIMG_PIXEL_REQUEST_INIT: the size of the image. */
+/**
+ * FEEDIMG_PIXEL_REQUEST_INIT:
+ *
+ * The size of the image.
+ */
 #define FEEDIMG_PIXEL_REQUEST_INIT {sizeof(feedimg_pixel_request), 0, 0, 0, 0, 0}
 
 /**
@@ -238,7 +266,7 @@ typedef struct feedimg_decoded {
     size_t width;
     size_t height;
     size_t stride;
-    const unsigned char *data;
+    const uint8_t *data;
     int is_opaque;
     int is_partial;
     int is_animated;
@@ -249,7 +277,11 @@ typedef struct feedimg_decoded {
     void *handle;
 } feedimg_decoded;
 
-/** FEEDIMG_DECODED_INIT: an empty struct to receive a result. */
+/**
+ * FEEDIMG_DECODED_INIT:
+ *
+ * An empty struct to receive a result.
+ */
 #define FEEDIMG_DECODED_INIT {sizeof(feedimg_decoded), 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL}
 
 /**
@@ -320,7 +352,11 @@ typedef struct feedimg_folders {
     const char *state;
 } feedimg_folders;
 
-/** FEEDIMG_FOLDERS_INIT: the folders of the user. */
+/**
+ * FEEDIMG_FOLDERS_INIT:
+ *
+ * The folders of the user.
+ */
 #define FEEDIMG_FOLDERS_INIT {sizeof(feedimg_folders), NULL, NULL, NULL}
 
 /**
@@ -347,7 +383,11 @@ typedef struct feedimg_requests {
     int refuses_private_hosts;
 } feedimg_requests;
 
-/** FEEDIMG_REQUESTS_INIT: the usual requests. */
+/**
+ * FEEDIMG_REQUESTS_INIT:
+ *
+ * The usual requests.
+ */
 #define FEEDIMG_REQUESTS_INIT {sizeof(feedimg_requests), NULL, NULL, NULL, 0, NULL, NULL, 0}
 
 /**
@@ -396,11 +436,19 @@ typedef struct feedimg_options {
     const feedimg_decoder *decoder;
 } feedimg_options;
 
-/** FEEDIMG_OPTIONS_INIT: the default options. */
+/**
+ * FEEDIMG_OPTIONS_INIT:
+ *
+ * The default options.
+ */
 #define FEEDIMG_OPTIONS_INIT \
     {sizeof(feedimg_options), FEEDIMG_DISPATCH_THREAD, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, 0, NULL}
 
-/** feedimg_loader: decides which image of an item to show, and loads it. One loader serves a whole program. */
+/**
+ * feedimg_loader:
+ *
+ * Decides which image of an item to show, and loads it. One loader serves a whole program.
+ */
 typedef struct feedimg_loader feedimg_loader;
 
 /**
@@ -491,7 +539,11 @@ typedef enum feedimg_source {
     FEEDIMG_SOURCE_DISK = 4
 } feedimg_source;
 
-/** feedimg_resolution: a decision about one item, with its reasons. It never changes. */
+/**
+ * feedimg_resolution:
+ *
+ * A decision about one item, with its reasons. It never changes.
+ */
 typedef struct feedimg_resolution feedimg_resolution;
 
 /**
@@ -509,36 +561,99 @@ typedef struct feedimg_resolution feedimg_resolution;
 int feedimg_loader_resolve(feedimg_resolution **out, feedimg_loader *loader, const feedimg_item *item,
                            const feedimg_fact *facts, size_t fact_count);
 
-/** feedimg_resolution_free: frees a decision. */
+/**
+ * feedimg_resolution_free:
+ * @resolution: (nullable) (transfer full): a decision.
+ *
+ * Frees a decision.
+ */
 void feedimg_resolution_free(feedimg_resolution *resolution);
 
-/** feedimg_resolution_image: Returns: the image to show in the end. */
+/**
+ * feedimg_resolution_image:
+ * @resolution: a decision.
+ *
+ * The image to show in the end.
+ *
+ * Returns: a #feedimg_role.
+ */
 feedimg_role feedimg_resolution_image(const feedimg_resolution *resolution);
 
-/** feedimg_resolution_show: Returns: the image to show meanwhile. */
+/**
+ * feedimg_resolution_show:
+ * @resolution: a decision.
+ *
+ * The image to show meanwhile.
+ *
+ * Returns: a #feedimg_role.
+ */
 feedimg_role feedimg_resolution_show(const feedimg_resolution *resolution);
 
-/** feedimg_resolution_source: Returns: FEEDIMG_SOURCE_CACHE, FEEDIMG_SOURCE_NETWORK or FEEDIMG_SOURCE_NONE. */
+/**
+ * feedimg_resolution_source:
+ * @resolution: a decision.
+ *
+ * FEEDIMG_SOURCE_CACHE, FEEDIMG_SOURCE_NETWORK or FEEDIMG_SOURCE_NONE.
+ *
+ * Returns: a #feedimg_source.
+ */
 feedimg_source feedimg_resolution_source(const feedimg_resolution *resolution);
 
-/** feedimg_resolution_url: Returns: (transfer none) (nullable): the URL of the image; NULL for the placeholder. */
+/**
+ * feedimg_resolution_url:
+ * @resolution: a decision.
+ *
+ * The URL of the image; NULL for the placeholder.
+ *
+ * Returns: (transfer none) (nullable): a string.
+ */
 const char *feedimg_resolution_url(const feedimg_resolution *resolution);
 
-/** feedimg_resolution_policy: Returns: (transfer none): the name of the policy that decided. */
+/**
+ * feedimg_resolution_policy:
+ * @resolution: a decision.
+ *
+ * The name of the policy that decided.
+ *
+ * Returns: (transfer none): a string.
+ */
 const char *feedimg_resolution_policy(const feedimg_resolution *resolution);
 
-/** feedimg_resolution_why: Returns: (transfer none): why the rule applies, such as `network is wifi`. */
+/**
+ * feedimg_resolution_why:
+ * @resolution: a decision.
+ *
+ * Why the rule applies, such as `network is wifi`.
+ *
+ * Returns: (transfer none): a string.
+ */
 const char *feedimg_resolution_why(const feedimg_resolution *resolution);
 
-/** feedimg_resolution_json: Returns: (transfer none): the decision as in `Documentation/json.md`, in one line. */
+/**
+ * feedimg_resolution_json:
+ * @resolution: a decision.
+ *
+ * The decision as in `Documentation/json.md`, in one line.
+ *
+ * Returns: (transfer none): a string.
+ */
 const char *feedimg_resolution_json(const feedimg_resolution *resolution);
 
 /* ---- Images ---- */
 
-/** feedimg_image: a loaded image. It never changes, and may outlive its loader. */
+/**
+ * feedimg_image:
+ *
+ * A loaded image. It never changes, and may outlive its loader.
+ */
 typedef struct feedimg_image feedimg_image;
 
-/** feedimg_image_free: frees an image, and everything that its functions returned. */
+/**
+ * feedimg_image_free:
+ * @image: (nullable) (transfer full): an image.
+ *
+ * Frees an image, and everything that its functions returned.
+ */
 void feedimg_image_free(feedimg_image *image);
 
 /**
@@ -546,52 +661,109 @@ void feedimg_image_free(feedimg_image *image);
  * @length: (out) (nullable): the number of bytes.
  * @image: an image.
  *
+ * Reads the complete encoded image.
+ *
  * Returns: (transfer none): the complete encoded image. It lives as long as @image.
  */
 const void *feedimg_image_bytes(size_t *length, const feedimg_image *image);
 
-/** feedimg_image_media_type: Returns: (transfer none): the type, detected from the bytes, such as `image/jpeg`. */
+/**
+ * feedimg_image_media_type:
+ * @image: an image.
+ *
+ * The type, detected from the bytes, such as `image/jpeg`.
+ *
+ * Returns: (transfer none): a string.
+ */
 const char *feedimg_image_media_type(const feedimg_image *image);
 
-/** feedimg_image_role: Returns: FEEDIMG_ORIGINAL or FEEDIMG_THUMBNAIL. */
+/**
+ * feedimg_image_role:
+ * @image: an image.
+ *
+ * FEEDIMG_ORIGINAL or FEEDIMG_THUMBNAIL.
+ *
+ * Returns: a #feedimg_role.
+ */
 feedimg_role feedimg_image_role(const feedimg_image *image);
 
-/** feedimg_image_source: Returns: FEEDIMG_SOURCE_MEMORY, FEEDIMG_SOURCE_DISK or FEEDIMG_SOURCE_NETWORK. */
+/**
+ * feedimg_image_source:
+ * @image: an image.
+ *
+ * FEEDIMG_SOURCE_MEMORY, FEEDIMG_SOURCE_DISK or FEEDIMG_SOURCE_NETWORK.
+ *
+ * Returns: a #feedimg_source.
+ */
 feedimg_source feedimg_image_source(const feedimg_image *image);
 
-/** feedimg_image_url: Returns: (transfer none): the URL of the variant. */
+/**
+ * feedimg_image_url:
+ * @image: an image.
+ *
+ * The URL of the variant.
+ *
+ * Returns: (transfer none): a string.
+ */
 const char *feedimg_image_url(const feedimg_image *image);
 
 /**
  * feedimg_image_path:
  * @image: an image.
  *
- * Returns: (transfer none) (nullable): the file in the cache; NULL if the image is not stored, or not yet. It stays for
- *   at least ten minutes after a new version replaces the image.
+ * The file in the cache; NULL if the image is not stored, or not yet. It stays for at least ten minutes after a new
+ * version replaces the image.
+ *
+ * Returns: (transfer none) (nullable): a string.
  */
 const char *feedimg_image_path(const feedimg_image *image);
 
-/** feedimg_image_why: Returns: (transfer none): the reason for the choice, such as `network is wifi`. */
+/**
+ * feedimg_image_why:
+ * @image: an image.
+ *
+ * The reason for the choice, such as `network is wifi`.
+ *
+ * Returns: (transfer none): a string.
+ */
 const char *feedimg_image_why(const feedimg_image *image);
 
-/** feedimg_image_is_animated: Returns: 1 if the image has more frames than one, else 0. */
+/**
+ * feedimg_image_is_animated:
+ * @image: an image.
+ *
+ * Whether the image has more frames than one.
+ *
+ * Returns: 1 or 0.
+ */
 int feedimg_image_is_animated(const feedimg_image *image);
 
 /**
  * feedimg_image_failure:
  * @image: an image.
  *
- * Returns: (transfer none) (nullable): why the original failed, if this is the thumbnail in its place, else NULL.
+ * Why the original failed, if this is the thumbnail in its place, else NULL.
+ *
+ * Returns: (transfer none) (nullable): a #feedimg_error.
  */
 const feedimg_error *feedimg_image_failure(const feedimg_image *image);
 
-/** feedimg_image_json: Returns: (transfer none): the image as in `Documentation/json.md`, in one line. */
+/**
+ * feedimg_image_json:
+ * @image: an image.
+ *
+ * The image as in `Documentation/json.md`, in one line.
+ *
+ * Returns: (transfer none): a string.
+ */
 const char *feedimg_image_json(const feedimg_image *image);
 
 /**
  * feedimg_image_pixels:
  * @out: (out) (transfer none): receives the pixels, which live as long as @image.
  * @image: an image.
+ *
+ * Reads the pixels that the load requested.
  *
  * Returns: 1; 0 without pixels, because none were requested or the loader has no decoder; or FEEDIMG_ERROR_ARGUMENT.
  */
@@ -653,11 +825,19 @@ typedef struct feedimg_load_options {
     const char *policy;
 } feedimg_load_options;
 
-/** FEEDIMG_LOAD_OPTIONS_INIT: a visible load without pixels. */
+/**
+ * FEEDIMG_LOAD_OPTIONS_INIT:
+ *
+ * A visible load without pixels.
+ */
 #define FEEDIMG_LOAD_OPTIONS_INIT \
     {sizeof(feedimg_load_options), FEEDIMG_PRIORITY_VISIBLE, NULL, NULL, 0, FEEDIMG_CACHE_DEFAULT, NULL}
 
-/** feedimg_load: a running load. */
+/**
+ * feedimg_load:
+ *
+ * A running load.
+ */
 typedef struct feedimg_load feedimg_load;
 
 /**
@@ -730,7 +910,11 @@ typedef struct feedimg_prefetch_options {
     int waits_for_network;
 } feedimg_prefetch_options;
 
-/** FEEDIMG_PREFETCH_OPTIONS_INIT: the default limits. */
+/**
+ * FEEDIMG_PREFETCH_OPTIONS_INIT:
+ *
+ * The default limits.
+ */
 #define FEEDIMG_PREFETCH_OPTIONS_INIT {sizeof(feedimg_prefetch_options), 0, 0, 0}
 
 /**
@@ -771,13 +955,19 @@ typedef struct feedimg_prefetch_outcome {
     size_t count;
 } feedimg_prefetch_outcome;
 
-/** feedimg_prefetch: a running prefetch. */
+/**
+ * feedimg_prefetch:
+ *
+ * A running prefetch.
+ */
 typedef struct feedimg_prefetch feedimg_prefetch;
 
 /**
  * feedimg_prefetch_callback:
  * @outcome: (nullable): the outcome of an item, which lives until the callback returns; NULL after the last item.
  * @payload: the payload of the prefetch.
+ *
+ * Receives the outcomes of a prefetch.
  */
 typedef void (*feedimg_prefetch_callback)(const feedimg_prefetch_outcome *outcome, void *payload);
 
@@ -811,10 +1001,18 @@ void feedimg_prefetch_free(feedimg_prefetch *prefetch);
 
 /* ---- Slots ---- */
 
-/** feedimg_slot: shows one item after another in one reusable view, such as a row of a list. */
+/**
+ * feedimg_slot:
+ *
+ * Shows one item after another in one reusable view, such as a row of a list.
+ */
 typedef struct feedimg_slot feedimg_slot;
 
-/** feedimg_presentation: everything that a view shows at one moment. It never changes, and may outlive its slot. */
+/**
+ * feedimg_presentation:
+ *
+ * Everything that a view shows at one moment. It never changes, and may outlive its slot.
+ */
 typedef struct feedimg_presentation feedimg_presentation;
 
 /**
@@ -864,13 +1062,29 @@ void feedimg_slot_free(feedimg_slot *slot);
  */
 int feedimg_slot_show(feedimg_slot *slot, const feedimg_item *item, const feedimg_load_options *options);
 
-/** feedimg_slot_clear: shows nothing, such as when a row is put back for reuse. No callback runs until the next item. */
+/**
+ * feedimg_slot_clear:
+ * @slot: a slot.
+ *
+ * Shows nothing, such as when a row is put back for reuse. No callback runs until the next item.
+ */
 void feedimg_slot_clear(feedimg_slot *slot);
 
-/** feedimg_slot_upgrade: loads the original that the policy leaves to the user, such as after a tap; not offline. */
+/**
+ * feedimg_slot_upgrade:
+ * @slot: a slot.
+ *
+ * Loads the original that the policy leaves to the user, such as after a tap; not offline.
+ */
 void feedimg_slot_upgrade(feedimg_slot *slot);
 
-/** feedimg_slot_set_priority: changes the urgency, such as when a row leaves the screen. */
+/**
+ * feedimg_slot_set_priority:
+ * @slot: a slot.
+ * @priority: the new urgency.
+ *
+ * Changes the urgency, such as when a row leaves the screen.
+ */
 void feedimg_slot_set_priority(feedimg_slot *slot, feedimg_priority priority);
 
 /**
@@ -878,23 +1092,58 @@ void feedimg_slot_set_priority(feedimg_slot *slot, feedimg_priority priority);
  * @out: (out) (transfer full): what the view must draw now.
  * @slot: a slot.
  *
+ * Reads what the view must draw now.
+ *
  * Returns: 1; 0 if the slot shows nothing, and then @out is unchanged; or FEEDIMG_ERROR_ARGUMENT.
  */
 int feedimg_slot_presentation(feedimg_presentation **out, feedimg_slot *slot);
 
-/** feedimg_presentation_free: frees a presentation, and everything that its functions returned with it. */
+/**
+ * feedimg_presentation_free:
+ * @presentation: (nullable) (transfer full): a presentation.
+ *
+ * Frees a presentation, and everything that its functions returned with it.
+ */
 void feedimg_presentation_free(feedimg_presentation *presentation);
 
-/** feedimg_presentation_shown: Returns: the kind of picture to draw. */
+/**
+ * feedimg_presentation_shown:
+ * @presentation: a presentation.
+ *
+ * The kind of picture to draw.
+ *
+ * Returns: a #feedimg_role.
+ */
 feedimg_role feedimg_presentation_shown(const feedimg_presentation *presentation);
 
-/** feedimg_presentation_item_id: Returns: (transfer none) (nullable): the `id` of the shown item. */
+/**
+ * feedimg_presentation_item_id:
+ * @presentation: a presentation.
+ *
+ * The `id` of the shown item.
+ *
+ * Returns: (transfer none) (nullable): a string.
+ */
 const char *feedimg_presentation_item_id(const feedimg_presentation *presentation);
 
-/** feedimg_presentation_color: Returns: (transfer none) (nullable): the placeholder's colour, such as `#5f4456`. */
+/**
+ * feedimg_presentation_color:
+ * @presentation: a presentation.
+ *
+ * The placeholder's colour, such as `#5f4456`.
+ *
+ * Returns: (transfer none) (nullable): a string.
+ */
 const char *feedimg_presentation_color(const feedimg_presentation *presentation);
 
-/** feedimg_presentation_is_loading: Returns: 1 while a better image is loading, else 0. */
+/**
+ * feedimg_presentation_is_loading:
+ * @presentation: a presentation.
+ *
+ * Whether a better image is loading.
+ *
+ * Returns: 1 or 0.
+ */
 int feedimg_presentation_is_loading(const feedimg_presentation *presentation);
 
 /**
@@ -903,22 +1152,39 @@ int feedimg_presentation_is_loading(const feedimg_presentation *presentation);
  * @total: (out) (nullable): the announced length; 0 if unknown.
  * @presentation: a presentation.
  *
+ * Reads the progress of the image that is loading.
+ *
  * Returns: 1; 0 before the first byte and if nothing is loading.
  */
 int feedimg_presentation_progress(uint64_t *received, uint64_t *total, const feedimg_presentation *presentation);
 
-/** feedimg_presentation_error: Returns: (transfer none) (nullable): why a better image could not be loaded. */
+/**
+ * feedimg_presentation_error:
+ * @presentation: a presentation.
+ *
+ * Why a better image could not be loaded.
+ *
+ * Returns: (transfer none) (nullable): a #feedimg_error.
+ */
 const feedimg_error *feedimg_presentation_error(const feedimg_presentation *presentation);
 
-/** feedimg_presentation_why: Returns: (transfer none) (nullable): the reason for the choice; NULL before it is made. */
+/**
+ * feedimg_presentation_why:
+ * @presentation: a presentation.
+ *
+ * The reason for the choice; NULL before it is made.
+ *
+ * Returns: (transfer none) (nullable): a string.
+ */
 const char *feedimg_presentation_why(const feedimg_presentation *presentation);
 
 /**
  * feedimg_presentation_image:
  * @presentation: a presentation.
  *
- * Returns: (transfer none) (nullable): the image, which lives as long as @presentation and must not be freed; NULL for
- *   a placeholder.
+ * The image, which lives as long as @presentation and must not be freed; NULL for a placeholder.
+ *
+ * Returns: (transfer none) (nullable): an image.
  */
 const feedimg_image *feedimg_presentation_image(const feedimg_presentation *presentation);
 
@@ -991,7 +1257,11 @@ typedef struct feedimg_network {
     int is_tunnelled;
 } feedimg_network;
 
-/** FEEDIMG_NETWORK_INIT: an empty struct to receive a state. */
+/**
+ * FEEDIMG_NETWORK_INIT:
+ *
+ * An empty struct to receive a state.
+ */
 #define FEEDIMG_NETWORK_INIT \
     {sizeof(feedimg_network), FEEDIMG_NETWORK_OFFLINE, FEEDIMG_METERED_UNKNOWN, 0, 0, 0, 0, 0}
 
@@ -1011,17 +1281,25 @@ int feedimg_loader_network(feedimg_network *out, feedimg_loader *loader);
  * @out: (out) (transfer full): the state with its reasons, as in `Documentation/json.md`.
  * @loader: a loader.
  *
+ * Describes the state of the network.
+ *
  * Returns: FEEDIMG_OK or FEEDIMG_ERROR_ARGUMENT.
  */
 int feedimg_loader_network_json(char **out, feedimg_loader *loader);
 
-/** feedimg_watch: an observation of the network. */
+/**
+ * feedimg_watch:
+ *
+ * An observation of the network.
+ */
 typedef struct feedimg_watch feedimg_watch;
 
 /**
  * feedimg_network_callback:
  * @network: the latest state, which lives until the callback returns.
  * @payload: the payload of the watch.
+ *
+ * Receives the state of the network.
  */
 typedef void (*feedimg_network_callback)(const feedimg_network *network, void *payload);
 
@@ -1032,17 +1310,28 @@ typedef void (*feedimg_network_callback)(const feedimg_network *network, void *p
  * @callback: receives the current state at once, and then each change.
  * @payload: (nullable): passed to @callback.
  *
+ * Watches the network.
+ *
  * Returns: FEEDIMG_OK, FEEDIMG_ERROR_ARGUMENT, or FEEDIMG_ERROR_UNAVAILABLE if the system has no thread left.
  */
 int feedimg_loader_watch_network(feedimg_watch **out, feedimg_loader *loader, feedimg_network_callback callback,
                                  void *payload);
 
-/** feedimg_watch_free: ends a watch. No callback runs after the call, as with feedimg_load_cancel(). */
+/**
+ * feedimg_watch_free:
+ * @watch: (nullable) (transfer full): a watch.
+ *
+ * Ends a watch. No callback runs after the call, as with feedimg_load_cancel().
+ */
 void feedimg_watch_free(feedimg_watch *watch);
 
 /* ---- Settings and usage ---- */
 
-/** FEEDIMG_SETTING_ALWAYS_ORIGINALS: loads originals also on cellular networks; `yes` or `no`. */
+/**
+ * FEEDIMG_SETTING_ALWAYS_ORIGINALS:
+ *
+ * Loads originals also on cellular networks; `yes` or `no`.
+ */
 #define FEEDIMG_SETTING_ALWAYS_ORIGINALS "always-load-originals-on-cellular"
 
 /**
@@ -1050,6 +1339,8 @@ void feedimg_watch_free(feedimg_watch *watch);
  * @out: (out) (transfer full): the value in force, such as `yes` or `512 MiB`.
  * @loader: a loader.
  * @name: the name of a setting, as `feedimg settings` lists it.
+ *
+ * Reads a setting of the user.
  *
  * Returns: FEEDIMG_OK, or FEEDIMG_ERROR_CONFIGURATION for an unknown name.
  */
@@ -1106,13 +1397,20 @@ typedef enum feedimg_memory {
  */
 void feedimg_loader_trim_memory(feedimg_loader *loader, feedimg_memory step);
 
-/** feedimg_loader_clear_memory: removes all images of a loader from memory; the disk keeps them. */
+/**
+ * feedimg_loader_clear_memory:
+ * @loader: a loader.
+ *
+ * Removes all images of a loader from memory; the disk keeps them.
+ */
 void feedimg_loader_clear_memory(feedimg_loader *loader);
 
 /**
  * feedimg_done_callback:
  * @error: (nullable): why it failed; NULL after a success. It lives until the callback returns.
  * @payload: the payload of the call.
+ *
+ * Receives the end of a call that has no other result.
  */
 typedef void (*feedimg_done_callback)(const feedimg_error *error, void *payload);
 
