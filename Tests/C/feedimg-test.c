@@ -557,6 +557,74 @@ static void test_thread(feedimg_options options)
     sem_destroy(&to.may_end);
 }
 
+/* ---- Many threads ---- */
+
+enum { THREADS = 4, ROUNDS = 200 };
+
+typedef struct worker {
+    pthread_t thread;
+    feedimg_loader *loader;
+    feedimg_item *items[2];
+    int delivered;
+} worker;
+
+static void count_result(const feedimg_error *error, feedimg_image *image, void *payload)
+{
+    CHECK(error == NULL);
+    feedimg_image_free(image);
+    ++**(int **)payload;
+}
+
+static void count_presentation(feedimg_presentation *presentation, void *payload)
+{
+    feedimg_presentation_free(presentation);
+    ++**(int **)payload;
+}
+
+/* Frees each payload at once after the operation, so that a later callback would use freed memory. */
+static void *work(void *argument)
+{
+    worker *own = (worker *)argument;
+    for (int round = 0; round < ROUNDS; round++) {
+        int **load_payload = (int **)malloc(sizeof *load_payload);
+        int **slot_payload = (int **)malloc(sizeof *slot_payload);
+        *load_payload = *slot_payload = &own->delivered;
+        feedimg_load *running = NULL;
+        feedimg_slot *slot = NULL;
+        OK(feedimg_loader_load(&running, own->loader, own->items[round % 2], NULL, count_result, load_payload));
+        OK(feedimg_slot_new(&slot, own->loader, count_presentation, slot_payload));
+        OK(feedimg_slot_show(slot, own->items[round % 2], NULL));
+        if (round % 3 == 0) feedimg_load_cancel(running);
+        if (round % 5 == 0) feedimg_slot_clear(slot);
+        feedimg_slot_free(slot);
+        free(slot_payload);
+        feedimg_load_free(running);
+        free(load_payload);
+    }
+    return NULL;
+}
+
+static void test_threads(feedimg_options options)
+{
+    worker workers[THREADS];
+    feedimg_loader *loader = NULL;
+    options.dispatch = FEEDIMG_DISPATCH_THREAD;
+    OK(feedimg_loader_new(&loader, &options));
+    for (int index = 0; index < THREADS; index++) {
+        workers[index].loader = loader;
+        workers[index].items[0] = make_item("one", "clouds.jpg", NULL);
+        workers[index].items[1] = make_item("two", "fields.png", NULL);
+        workers[index].delivered = 0;
+        CHECK(pthread_create(&workers[index].thread, NULL, work, &workers[index]) == 0);
+    }
+    for (int index = 0; index < THREADS; index++) {
+        pthread_join(workers[index].thread, NULL);
+        feedimg_item_free(workers[index].items[0]);
+        feedimg_item_free(workers[index].items[1]);
+    }
+    feedimg_loader_free(loader);
+}
+
 /* ---- Decoding without a loader ---- */
 
 static void test_decoder(void)
@@ -648,6 +716,7 @@ int main(int count, char **arguments)
     test_rest(loader);
     feedimg_loader_free(loader);
     test_thread(options);
+    test_threads(options);
     puts("passed");
     return 0;
 }
