@@ -9,6 +9,7 @@ BUILD_FLAGS := --explicit-target-dependency-import-check error
 # A folder with only the static libstdc++, which the linker searches first. Loading the shared library would take a
 # tenth of the time of `feedimg resolve`.
 STATIC := .build/static
+STATIC_LINK = mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
 RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
 # Few tests run at a time, for two reasons. Some tests block threads that tests of loads need. A user may have at
 # most 128 inotify instances (fs.inotify.max_user_instances).
@@ -41,19 +42,18 @@ fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.f
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
-build: $(STATIC) ## build the release binaries, feedimg and feedimg-serve in .build/release
+build: ## build the release binaries, feedimg and feedimg-serve in .build/release
 	@Scripts/packages build
+	@$(STATIC_LINK)
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-serve
 
-library: $(STATIC) ## build the C libraries, libfeedimg and libfeedimg-decoding in .build/release
+library: ## build the C libraries, libfeedimg and libfeedimg-decoding in .build/release
 	@Scripts/packages build decoding
+	@$(STATIC_LINK)
 	$(SWIFT) build $(RELEASE_FLAGS) --product FeedimgC
 	$(SWIFT) build $(RELEASE_FLAGS) --product FeedimgDecodingC
 	@$(MAKE) --no-print-directory $(LIBRARY) $(DECODING)
-
-$(STATIC):
-	@mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
 
 $(LIBRARY): .build/release/libFeedimgC.so Packaging/c/feedimg.map
 	$(LINK) @.build/release/FeedimgC.product/Objects.LinkFileList $$(pkg-config --libs libnl-3.0 sqlite3)
