@@ -9,6 +9,7 @@ BUILD_FLAGS := --explicit-target-dependency-import-check error
 # A folder with only the static libstdc++, which the linker searches first. Loading the shared library would take a
 # tenth of the time of `feedimg resolve`.
 STATIC := .build/static
+STATIC_LINK = mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
 RELEASE_FLAGS := -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
 # Few tests run at a time, for two reasons. Some tests block threads that tests of loads need. A user may have at
 # most 128 inotify instances (fs.inotify.max_user_instances).
@@ -16,30 +17,56 @@ TEST_FLAGS := --experimental-maximum-parallelization-width 12
 BINARY := .build/release/feedimg
 SERVICE := .build/release/feedimg-serve
 PIXELS := .build/release/feedimg-pixels
+# The C libraries. SwiftPM compiles them, and here they are linked again: with Swift's libraries inside, a soname,
+# only the functions of the headers, and a flag that refuses dlclose(3), because threads of the library may run.
+LIBRARY := .build/release/libfeedimg.so.0
+DECODING := .build/release/libfeedimg-decoding.so.0
+LINK = Scripts/swiftc -emit-library -static-stdlib -use-ld=lld -L$(STATIC) -Xlinker --gc-sections \
+  -Xlinker -soname=$(@F) -Xlinker --version-script=$(filter %.map,$^) -Xlinker -z -Xlinker nodelete -o $@
 SOURCES := Sources Tests Examples Policies Package.swift
 MAN_PAGE := Documentation/feedimg.1
+VERSION = $(shell sed -n 's/^\#define FEEDIMG_VERSION "\(.*\)"/\1/p' Sources/CFeedimg/include/feedimg.h)
 
 bin := $(DESTDIR)$(PREFIX)/bin/feedimg
 service := $(DESTDIR)$(PREFIX)/bin/feedimg-serve
 pixels := $(DESTDIR)$(PREFIX)/bin/feedimg-pixels
 units := $(DESTDIR)$(PREFIX)/lib/systemd/user
+libraries := $(DESTDIR)$(PREFIX)/lib
+headers := $(DESTDIR)$(PREFIX)/include
 man := $(DESTDIR)$(PREFIX)/share/man/man1/feedimg.1
 bash_completion := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/feedimg
 zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test page netlab fuzz format lint check bench install uninstall clean
+.PHONY: help build library demo test page test-library netlab fuzz format lint check bench install install-library uninstall clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 build: ## build the release binaries: feedimg, feedimg-serve and feedimg-pixels in .build/release
 	@Scripts/packages build decoding
-	@mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/
+	@$(STATIC_LINK)
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-serve
 	$(SWIFT) build $(RELEASE_FLAGS) --product feedimg-pixels
+
+library: ## build the C libraries, libfeedimg and libfeedimg-decoding in .build/release
+	@Scripts/packages build decoding
+	@$(STATIC_LINK)
+	$(SWIFT) build $(RELEASE_FLAGS) --product FeedimgC
+	$(SWIFT) build $(RELEASE_FLAGS) --product FeedimgDecodingC
+	@$(MAKE) --no-print-directory $(LIBRARY) $(DECODING)
+
+$(LIBRARY): .build/release/libFeedimgC.so Packaging/c/feedimg.map
+	$(LINK) @.build/release/FeedimgC.product/Objects.LinkFileList $$(pkg-config --libs libnl-3.0 sqlite3)
+
+$(DECODING): .build/release/libFeedimgDecodingC.so Packaging/c/feedimg-decoding.map
+	$(LINK) @.build/release/FeedimgDecodingC.product/Objects.LinkFileList \
+	  -ljpeg -lpng16 -lz -lwebp -lwebpdemux -lgif -lavif -llcms2 -lzimg
+
+.build/release/libFeedimgC.so .build/release/libFeedimgDecodingC.so:
+	$(MAKE) library
 
 demo: ## show all features with real images and a real server; ends by itself
 	@Scripts/packages demo
@@ -57,6 +84,10 @@ page: ## test the page of the service in a real browser; write screenshots to .b
 	@Scripts/packages build page
 	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
 	Tests/Page/run
+
+test-library: library ## test the C libraries from an installed copy
+	@Scripts/packages library
+	Tests/C/run
 
 netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab
@@ -84,7 +115,7 @@ bench: build ## run the benchmarks, and print the tables of Benchmarks/RESULTS.m
 $(BINARY) $(SERVICE) $(PIXELS):
 	$(MAKE) build
 
-install: $(BINARY) $(SERVICE) $(PIXELS) ## install binaries, man page, completions and user units under PREFIX (/usr/local)
+install: $(BINARY) $(SERVICE) $(PIXELS) install-library ## install commands, libraries, man page, completions and user units under PREFIX (/usr/local)
 	install -D -s -m 755 $(BINARY) $(bin)
 	install -D -s -m 755 $(SERVICE) $(service)
 	install -D -s -m 755 $(PIXELS) $(pixels)
@@ -97,7 +128,19 @@ install: $(BINARY) $(SERVICE) $(PIXELS) ## install binaries, man page, completio
 	$(BINARY) --generate-completion-script zsh > $(zsh_completion)
 	$(BINARY) --generate-completion-script fish > $(fish_completion)
 
+install-library: $(LIBRARY) $(DECODING) ## install the C libraries, their headers and pkg-config files under PREFIX
+	install -D -s -m 644 $(LIBRARY) $(libraries)/libfeedimg.so.0
+	install -D -s -m 644 $(DECODING) $(libraries)/libfeedimg-decoding.so.0
+	mkdir -p $(headers) $(libraries)/pkgconfig
+	install -m 644 Sources/CFeedimg/include/feedimg.h Sources/CFeedimg/include/feedimg-decoding.h $(headers)
+	for name in feedimg feedimg-decoding; do \
+	  ln -sf lib$$name.so.0 $(libraries)/lib$$name.so; \
+	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Packaging/c/$$name.pc > $(libraries)/pkgconfig/$$name.pc; \
+	done
+
 uninstall: ## remove the installed files
+	rm -f $(addprefix $(libraries)/,$(foreach name,feedimg feedimg-decoding,lib$(name).so lib$(name).so.0 pkgconfig/$(name).pc))
+	rm -f $(headers)/feedimg.h $(headers)/feedimg-decoding.h
 	rm -f $(bin) $(service) $(pixels) $(units)/feedimg.service $(units)/feedimg.socket $(man) $(bash_completion) $(zsh_completion) $(fish_completion)
 
 clean: ## remove all build products

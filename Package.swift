@@ -51,6 +51,10 @@ let package = Package(
     .library(name: "FeedimgObservability", targets: ["FeedimgObservability"]),
     // Scripted networks, servers and clocks, and values, for the tests of programs.
     .library(name: "FeedimgTesting", targets: ["FeedimgTesting"]),
+    // The C interface. `make build` links it as `libfeedimg.so.0`, which exports the functions of `feedimg.h` alone.
+    .library(name: "FeedimgC", type: .dynamic, targets: ["FeedimgC"]),
+    // The decoder for the C interface, in a library of its own because it needs the codecs.
+    .library(name: "FeedimgDecodingC", type: .dynamic, targets: ["FeedimgDecodingC"]),
     .executable(name: "feedimg", targets: ["FeedimgCLI"]),
     .executable(name: "feedimg-serve", targets: ["FeedimgServe"]),
     .executable(name: "feedimg-pixels", targets: ["FeedimgPixels"]),
@@ -108,6 +112,22 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+
+    // Rank 5: the C interface. Its header is written by hand, and the compiler compares both.
+    .target(
+      name: "FeedimgC",
+      dependencies: [
+        "CFeedimg", "Feedimg", "FeedimgAdmin", "FeedimgPipeline", "FeedimgModel", "FeedimgSystem",
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "FeedimgDecodingC",
+      dependencies: ["CFeedimg", "FeedimgDecoding", "FeedimgModel"],
+      swiftSettings: settings
+    ),
+    // The headers of the C interface.
+    .target(name: "CFeedimg"),
 
     // Rank 5: the service over HTTP.
     .target(

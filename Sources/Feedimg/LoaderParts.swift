@@ -89,7 +89,8 @@ extension ImageLoader {
     let (folders, settings, downloader) = (Folders(configuration), parts.settings, parts.downloader)
     let budget = MemoryBudget(
       isDecoding: configuration.decoder != nil,
-      keepsNothing: !configuration.keepsInMemory
+      keepsNothing: !configuration.keepsInMemory,
+      limit: configuration.memoryLimit
     )
     let time = MonotonicTime.system()
     self.init(

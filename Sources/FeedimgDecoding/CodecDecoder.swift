@@ -90,7 +90,7 @@ public final class CodecDecoder: ImageDecoding {
 
   // MARK: On one of the threads
 
-  static func decode(
+  package static func decode(
     _ bytes: [UInt8],
     _ request: DecodeRequest,
     _ limits: DecodingLimits,

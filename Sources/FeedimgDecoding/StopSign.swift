@@ -1,13 +1,26 @@
 import CPixels
 
 /// Stops a decoder on another thread.
-final class StopSign: @unchecked Sendable {
+package final class StopSign: @unchecked Sendable {
   // Unchecked: only C reads and writes the flag, atomically.
-  let pointer = UnsafeMutablePointer<cpixels_stop>.allocate(capacity: 1)
+  let pointer: UnsafeMutablePointer<cpixels_stop>
+  private let ownsPointer: Bool
 
-  init() { pointer.initialize(to: cpixels_stop()) }
+  init() {
+    pointer = .allocate(capacity: 1)
+    pointer.initialize(to: cpixels_stop())
+    ownsPointer = true
+  }
 
-  deinit { pointer.deallocate() }
+  /// Makes a sign from a flag of a C program, which stays valid while the sign is used.
+  ///
+  /// - Parameter flag: Another thread sets it to 1, atomically.
+  package init(flag: UnsafePointer<CInt>) {
+    pointer = UnsafeMutableRawPointer(mutating: flag).bindMemory(to: cpixels_stop.self, capacity: 1)
+    ownsPointer = false
+  }
+
+  deinit { if ownsPointer { pointer.deallocate() } }
 
   func set() { cpixels_ask_to_stop(pointer) }
 

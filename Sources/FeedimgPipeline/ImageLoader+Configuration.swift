@@ -58,6 +58,8 @@ extension ImageLoader {
     public var decoder: (any ImageDecoding)?
     /// Whether memory keeps images for the next view; a program that only fetches sets it to false.
     public var keepsInMemory = true
+    /// The most memory for images of this loader; nil for the user's limit, which may also be lower.
+    public var memoryLimit: ByteCount?
     /// The variables that the folders are derived from; by default, those of the process.
     public var environment: [String: String]
 

@@ -46,6 +46,9 @@ package final class ConditionLock<State: Sendable>: @unchecked Sendable {
   /// Wakes one waiting thread.
   package func signal() { pthread_cond_signal(condition) }
 
+  /// Wakes all waiting threads.
+  package func signalAll() { pthread_cond_broadcast(condition) }
+
   /// Calls the body under the lock, and again after each sleep, until it returns `done`.
   package func wait<Result>(_ body: (inout State) -> Step<Result>) -> Result {
     pthread_mutex_lock(mutex)

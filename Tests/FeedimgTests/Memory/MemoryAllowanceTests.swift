@@ -162,6 +162,13 @@ struct MemoryAllowanceTests {
     #expect(nothing == MemoryLimits(encoded: ByteCount(0), decoded: ByteCount(0)))
   }
 
+  @Test func `the lower one of the user's limit and the program's limit applies`() {
+    var settings = UserSettings()
+    settings.cacheMemoryLimit = ByteCount(900)
+    #expect(MemoryBudget(limit: ByteCount(500)).limits(settings).encoded == ByteCount(500))
+    #expect(MemoryBudget(limit: ByteCount(1000)).limits(settings).encoded == ByteCount(900))
+  }
+
   static let events = [
     // Files that are read and cached meet `memory.max` all the time, and the kernel evicts them.
     ("low 0\nhigh 3\nmax 2\noom 1\noom_kill 1\noom_group_kill 0\n", 5),

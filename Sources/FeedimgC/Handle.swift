@@ -1,0 +1,38 @@
+import CFeedimg
+
+/// Returns a handle of an object, which retains it until ``release(_:as:)``.
+func handle(_ object: some AnyObject & Sendable) -> OpaquePointer {
+  OpaquePointer(Unmanaged.passRetained(object).toOpaque())
+}
+
+/// Returns the object of a handle; nil for NULL.
+func object<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) -> Object? {
+  handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
+}
+
+/// Frees a handle.
+///
+/// - Returns: Its object; nil for NULL.
+@discardableResult
+func release<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) -> Object? {
+  handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
+}
+
+/// Returns an argument of a function.
+///
+/// - Throws: ``Failure`` if it is NULL.
+func given<Value>(_ argument: Value?, _ name: StaticString) throws(Failure) -> Value {
+  guard let argument else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`\(name)` is NULL") }
+  return argument
+}
+
+/// Returns the object of a handle.
+///
+/// - Throws: ``Failure`` for NULL.
+func given<Object: AnyObject>(
+  _ handle: OpaquePointer?,
+  _ name: StaticString,
+  as type: Object.Type
+) throws(Failure) -> Object {
+  try given(object(handle, as: type), name)
+}

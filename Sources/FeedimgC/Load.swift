@@ -1,0 +1,84 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
+// The names and the documentation are those of `feedimg.h`.
+
+public import CFeedimg
+import Feedimg
+import FeedimgModel
+import FeedimgPipeline
+
+/// A load of the C interface.
+final class LoadOperation: Sendable {
+  private let callbacks: CallbackQueue
+  private let owner: CallbackQueue.Owner
+  private let task: Task<Void, Never>
+
+  init(
+    _ loader: LoaderHandle,
+    _ item: FeedItem,
+    _ options: LoadOptions,
+    _ callback: Callback<feedimg_load_callback>
+  ) {
+    let callbacks = loader.callbacks
+    let owner = callbacks.register()
+    let task = Task { [loader = loader.loader] in
+      let result: Result<LoadedImage, LoadError>
+      do throws(LoadError) {
+        let image = try await loader.load(
+          item,
+          pixels: options.pixels,
+          facts: options.facts,
+          priority: options.priority,
+          cache: options.cache,
+          policy: options.policy
+        )
+        result = .success(image)
+      } catch {
+        result = .failure(error)
+      }
+      callbacks.post(owner, isLast: true) {
+        switch result {
+        case .success(let image): callback.function(nil, handle(ImageHandle(image)), callback.payload)
+        case .failure(let error):
+          let record = ErrorRecord(Failure(error))
+          withExtendedLifetime(record) { callback.function(record.pointer, nil, callback.payload) }
+        }
+      }
+    }
+    callbacks.whenClosed(owner) { task.cancel() }
+    (self.callbacks, self.owner, self.task) = (callbacks, owner, task)
+  }
+
+  func cancel() {
+    task.cancel()
+    callbacks.cancel(owner)
+  }
+}
+
+@c @implementation
+public func feedimg_loader_load(
+  _ out: UnsafeMutablePointer<OpaquePointer?>?,
+  _ loader: OpaquePointer?,
+  _ item: OpaquePointer?,
+  _ options: UnsafePointer<feedimg_load_options>?,
+  _ callback: feedimg_load_callback?,
+  _ payload: UnsafeMutableRawPointer?
+) -> CInt {
+  attempt { () throws(Failure) in
+    let loader = try given(loader, "loader", as: LoaderHandle.self)
+    let item = try given(item, "item", as: ItemHandle.self).item
+    let callback = try given(Callback(callback, payload), "callback")
+    let load = LoadOperation(loader, item, try LoadOptions(options), callback)
+    out?.pointee = handle(load)
+  }
+}
+
+@c @implementation
+public func feedimg_load_cancel(_ load: OpaquePointer?) { object(load, as: LoadOperation.self)?.cancel() }
+
+@c @implementation
+public func feedimg_load_free(_ load: OpaquePointer?) { release(load, as: LoadOperation.self)?.cancel() }
+
+@c @implementation
+public func feedimg_loader_cancel_loads(_ loader: OpaquePointer?) {
+  object(loader, as: LoaderHandle.self)?.loader.cancelLoads()
+}

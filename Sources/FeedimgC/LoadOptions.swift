@@ -1,0 +1,61 @@
+import CFeedimg
+import FeedimgModel
+import FeedimgPipeline
+
+/// The options of one load.
+struct LoadOptions {
+  var priority = LoadPriority.visible
+  var pixels: DecodeRequest?
+  var facts: [String: String] = [:]
+  var cache = CachePolicy.default
+  var policy: String?
+
+  /// Reads the options; NULL has the defaults.
+  ///
+  /// - Throws: ``Failure`` for an invalid struct.
+  init(_ pointer: UnsafePointer<feedimg_load_options>?) throws(Failure) {
+    guard let options = try read(pointer, "options") else { return }
+    priority = try LoadPriority(options.priority)
+    pixels = try read(options.pixels, "options.pixels").map(DecodeRequest.init)
+    facts = try readFacts(options.facts, options.fact_count)
+    cache = try CachePolicy(options.cache)
+    policy = text(options.policy)
+  }
+}
+
+extension LoadPriority {
+  init(_ priority: feedimg_priority) throws(Failure) {
+    switch priority {
+    case FEEDIMG_PRIORITY_VISIBLE: self = .visible
+    case FEEDIMG_PRIORITY_NEAR: self = .near
+    case FEEDIMG_PRIORITY_PREFETCH: self = .prefetch
+    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "the priority is \(priority.rawValue)")
+    }
+  }
+}
+
+extension CachePolicy {
+  fileprivate init(_ cache: feedimg_cache) throws(Failure) {
+    switch cache {
+    case FEEDIMG_CACHE_DEFAULT: self = .default
+    case FEEDIMG_CACHE_RELOAD: self = .reload
+    case FEEDIMG_CACHE_ONLY: self = .cacheOnly
+    case FEEDIMG_CACHE_BYPASS_MEMORY: self = .bypassMemory
+    case FEEDIMG_CACHE_BYPASS_DISK: self = .bypassDisk
+    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "`options.cache` is \(cache.rawValue)")
+    }
+  }
+}
+
+extension DecodeRequest {
+  fileprivate init(_ request: feedimg_pixel_request) {
+    let hasSize = request.width > 0 && request.height > 0
+    let size = DisplaySize(
+      width: request.width,
+      height: request.height,
+      scale: request.scale > 0 ? request.scale : 1,
+      fitting: request.fills == 0 ? .fit : .fill
+    )
+    self.init(hasSize ? size : nil, format: .bgra, damage: request.shows_damage == 0 ? .refuse : .show)
+  }
+}

@@ -1,0 +1,152 @@
+import CFeedimg
+import FeedimgModel
+import FeedimgSystem
+import Glibc
+import Synchronization
+
+/// A decoder of the program, such as the one of `libfeedimg-decoding`.
+final class ProgramDecoder: ImageDecoding {
+  fileprivate struct Functions: @unchecked Sendable {
+    // Unchecked: the header tells the program that they are called on several threads.
+    let decode:
+      @convention(c) (
+        UnsafeMutablePointer<feedimg_decoded>?, UnsafeRawPointer?, Int, UnsafePointer<feedimg_pixel_request>?,
+        UnsafePointer<CInt>?, UnsafeMutableRawPointer?
+      ) -> CInt
+    let release: @convention(c) (UnsafeMutablePointer<feedimg_decoded>?, UnsafeMutableRawPointer?) -> Void
+    let payload: UnsafeMutableRawPointer?
+  }
+
+  let mediaTypes: [String]
+  let width: Int
+  private let functions: Functions
+  /// The threads that decode nothing now.
+  private let threads: Mutex<[ThreadExecutor]>
+
+  /// - Throws: ``Failure`` if a member is missing.
+  init(_ decoder: feedimg_decoder) throws(Failure) {
+    mediaTypes = list(try given(text(decoder.media_types), "decoder.media_types"))
+    guard (1...64).contains(decoder.threads) else {
+      throw Failure(FEEDIMG_ERROR_ARGUMENT, "`decoder.threads` is \(decoder.threads); expected 1 to 64")
+    }
+    width = decoder.threads
+    functions = Functions(
+      decode: try given(decoder.decode, "decoder.decode"),
+      release: try given(decoder.release, "decoder.release"),
+      payload: decoder.payload
+    )
+    threads = Mutex((0..<width).map { ThreadExecutor("feedimg-decode\($0)") })
+  }
+
+  deinit { for thread in threads.withLock({ $0 }) { thread.stop() } }
+
+  func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
+    let stop = StopFlag()
+    // The loader decodes at most `width` images at once.
+    let thread = threads.withLock { $0.popLast() }
+    let used = thread ?? ThreadExecutor("feedimg-decode")
+    let result = await withTaskCancellationHandler {
+      await used.run { [functions] in functions.run(bytes, request, stop) }
+    } onCancel: {
+      stop.set()
+    }
+    if let thread { threads.withLock { $0.append(thread) } } else { used.stop() }
+    return try result.get()
+  }
+
+  /// Decodes the first frame only.
+  func animation(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> ImageAnimation {
+    let frame = try await decode(bytes, request)
+    return ImageAnimation(
+      frames: [ImageAnimation.Frame(bitmap: frame.bitmap, duration: .zero)],
+      loopCount: 1,
+      isPartial: frame.isAnimated || frame.isPartial
+    )
+  }
+}
+
+/// Tells a decoder on another thread to stop.
+private final class StopFlag: @unchecked Sendable {
+  // Unchecked: all threads read and write the flag atomically, in C.
+  let pointer = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
+
+  init() { pointer.initialize(to: 0) }
+
+  deinit { pointer.deallocate() }
+
+  func set() { cfeedimg_stop(pointer) }
+}
+
+extension ProgramDecoder.Functions {
+  fileprivate func run(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest,
+    _ stop: StopFlag
+  ) -> Result<DecodedImage, DecodeError> {
+    var decoded = feedimg_decoded()
+    decoded.size = MemoryLayout<feedimg_decoded>.stride
+    var wanted = feedimg_pixel_request(request)
+    let code = bytes.withUnsafeBytes { bytes in
+      decode(&decoded, bytes.baseAddress, bytes.count, &wanted, stop.pointer, payload)
+    }
+    guard code == FEEDIMG_OK.rawValue else {
+      return .failure(DecodeError(DecodeError.Code(code), String(cString: feedimg_strerror(code))))
+    }
+    defer { release(&decoded, payload) }
+    guard let bitmap = Bitmap(decoded, request.format) else {
+      return .failure(DecodeError(.damaged, "the decoder of the program returned an invalid bitmap"))
+    }
+    let image = DecodedImage(
+      bitmap: bitmap,
+      sourceSize: PixelSize(width: decoded.source_width, height: decoded.source_height),
+      isPartial: decoded.is_partial != 0,
+      isAnimated: decoded.is_animated != 0,
+      detail: PixelSize(width: decoded.detail_width, height: decoded.detail_height)
+    )
+    return .success(image)
+  }
+}
+
+extension feedimg_pixel_request {
+  fileprivate init(_ request: DecodeRequest) {
+    self.init()
+    size = MemoryLayout<feedimg_pixel_request>.stride
+    (width, height) = (request.size?.width ?? 0, request.size?.height ?? 0)
+    (scale, fills) = (request.size?.scale ?? 1, request.size?.fitting == .fill ? 1 : 0)
+    shows_damage = request.damage == .show ? 1 : 0
+  }
+}
+
+extension Bitmap {
+  /// Copies the rows of a result; nil if its numbers cannot be right.
+  fileprivate init?(_ decoded: feedimg_decoded, _ format: Format) {
+    let (width, height, stride) = (decoded.width, decoded.height, decoded.stride)
+    guard let data = decoded.data, (1...1 << 24).contains(width), (1...1 << 24).contains(height),
+      stride >= width * 4, stride < 1 << 32
+    else { return nil }
+    let row = width * 4
+    let bytes = [UInt8](unsafeUninitializedCapacity: row * height) { buffer, count in
+      guard let target = buffer.baseAddress else { return }
+      for y in 0..<height { memcpy(target + y * row, data + y * stride, row) }
+      count = row * height
+    }
+    self.init(
+      size: PixelSize(width: width, height: height),
+      format: format,
+      isOpaque: decoded.is_opaque != 0,
+      bytes: bytes
+    )
+  }
+}
+
+extension DecodeError.Code {
+  fileprivate init(_ code: CInt) {
+    self =
+      switch feedimg_code(rawValue: code) {
+      case FEEDIMG_ERROR_TOO_LARGE: .tooLarge
+      case FEEDIMG_ERROR_CANCELLED: .cancelled
+      case FEEDIMG_ERROR_UNAVAILABLE: .unavailable
+      default: .damaged
+      }
+  }
+}

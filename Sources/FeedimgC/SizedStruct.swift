@@ -1,0 +1,68 @@
+import CFeedimg
+import Glibc
+
+/// Reads a struct that begins with its size.
+///
+/// Members that the program does not know are zero. A larger struct comes from a newer header.
+///
+/// - Returns: Nil for NULL.
+/// - Throws: ``Failure`` for an impossible size, and if a member is set that this library does not know.
+func read<Struct: BitwiseCopyable>(
+  _ pointer: UnsafePointer<Struct>?,
+  _ name: StaticString
+) throws(Failure) -> Struct? {
+  guard let pointer else { return nil }
+  let (source, known) = (UnsafeRawPointer(pointer), MemoryLayout<Struct>.stride)
+  let size = try size(source, name)
+  guard
+    size <= known || !(known..<size).contains(where: { source.load(fromByteOffset: $0, as: UInt8.self) != 0 })
+  else {
+    throw Failure(
+      FEEDIMG_ERROR_ARGUMENT,
+      "`\(name)` has members of a newer feedimg; this is \(FEEDIMG_VERSION)"
+    )
+  }
+  return withUnsafeTemporaryAllocation(byteCount: known, alignment: MemoryLayout<Struct>.alignment) {
+    buffer in
+    buffer.initializeMemory(as: UInt8.self, repeating: 0)
+    buffer.copyMemory(from: UnsafeRawBufferPointer(start: source, count: min(size, known)))
+    return buffer.load(as: Struct.self)
+  }
+}
+
+/// Writes as many members of a struct as the program knows.
+///
+/// - Throws: ``Failure`` for NULL or an impossible size.
+func write<Struct: BitwiseCopyable>(
+  _ value: Struct,
+  to pointer: UnsafeMutablePointer<Struct>?,
+  _ name: StaticString
+) throws(Failure) {
+  let target = UnsafeMutableRawPointer(try given(pointer, name))
+  let (size, own) = (try size(target, name), MemoryLayout<Int>.size)
+  withUnsafeBytes(of: value) { bytes in
+    let count = min(size, bytes.count)
+    guard let source = bytes.baseAddress, count > own else { return }
+    memcpy(target + own, source + own, count - own)
+  }
+}
+
+private func size(_ pointer: UnsafeRawPointer, _ name: StaticString) throws(Failure) -> Int {
+  let size = pointer.load(as: Int.self)
+  guard (MemoryLayout<Int>.size...4096).contains(size) else {
+    throw Failure(FEEDIMG_ERROR_ARGUMENT, "`\(name).size` is \(size); initialize the struct with its macro")
+  }
+  return size
+}
+
+/// Returns the elements of an array.
+///
+/// - Throws: ``Failure`` for NULL with a number above 0.
+func elements<Element>(
+  _ start: UnsafePointer<Element>?,
+  _ count: Int,
+  _ name: StaticString
+) throws(Failure) -> UnsafeBufferPointer<Element> {
+  guard count > 0 else { return UnsafeBufferPointer(start: nil, count: 0) }
+  return UnsafeBufferPointer(start: try given(start, name), count: count)
+}

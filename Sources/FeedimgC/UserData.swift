@@ -1,0 +1,61 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
+// The names and the documentation are those of `feedimg.h`.
+
+import CFeedimg
+import Feedimg
+import FeedimgAdmin
+import FeedimgPipeline
+
+@c @implementation
+public func feedimg_loader_setting(
+  _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ loader: OpaquePointer?,
+  _ name: UnsafePointer<CChar>?
+) -> CInt {
+  attempt { () throws(Failure) in
+    let (out, name) = (try given(out, "out"), try given(text(name), "name"))
+    let settings = try given(loader, "loader", as: LoaderHandle.self).settings
+    out.pointee = try copy(try configured { () throws(ConfigurationError) in try settings.value(of: name) })
+  }
+}
+
+@c @implementation
+public func feedimg_loader_set_setting(
+  _ loader: OpaquePointer?,
+  _ name: UnsafePointer<CChar>?,
+  _ value: UnsafePointer<CChar>?
+) -> CInt {
+  attempt { () throws(Failure) in
+    let settings = try given(loader, "loader", as: LoaderHandle.self).settings
+    let (name, value) = (try given(text(name), "name"), text(value))
+    try configured { () throws(ConfigurationError) in
+      if let value { try settings.set(name, to: value) } else { try settings.unset(name) }
+    }
+  }
+}
+
+@c @implementation
+public func feedimg_loader_usage_json(
+  _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ loader: OpaquePointer?,
+  _ days: CInt
+) -> CInt {
+  attempt { () throws(Failure) in
+    let out = try given(out, "out")
+    let loader = try given(loader, "loader", as: LoaderHandle.self)
+    guard days > 0 else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`days` is \(days); expected at least 1") }
+    loader.loader.writeUsage()
+    let report = try configured { () throws(ConfigurationError) in
+      try Usage(loader.configuration, sharing: loader.parts).report(days: Int(days))
+    }
+    out.pointee = try copy(report.json)
+  }
+}
+
+private func configured<Value>(_ body: () throws(ConfigurationError) -> Value) throws(Failure) -> Value {
+  do throws(ConfigurationError) {
+    return try body()
+  } catch {
+    throw Failure(error)
+  }
+}

@@ -1,0 +1,104 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
+// The names and the documentation are those of `feedimg-decoding.h`.
+
+public import CFeedimg
+import FeedimgDecoding
+import FeedimgModel
+import Glibc
+
+/// The pixels of a result, until the program releases them.
+private final class DecodedPixels: Sendable {
+  let bitmap: Bitmap
+
+  init(_ bitmap: Bitmap) { self.bitmap = bitmap }
+}
+
+/// The decoder of the library, which lives as long as the process.
+private struct Codecs: @unchecked Sendable {
+  // Unchecked: the struct and its text never change.
+  let pointer: UnsafePointer<feedimg_decoder>
+
+  static let shared = Codecs()
+
+  private init() {
+    let codecs = CodecDecoder()
+    let decoder = UnsafeMutablePointer<feedimg_decoder>.allocate(capacity: 1)
+    decoder.initialize(
+      to: feedimg_decoder(
+        size: MemoryLayout<feedimg_decoder>.stride,
+        media_types: UnsafePointer(strdup(codecs.mediaTypes.joined(separator: ","))),
+        threads: min(codecs.width, 64),
+        decode: { out, bytes, length, request, stop, _ in
+          guard let out, let bytes, let request, let stop else { return FEEDIMG_ERROR_ARGUMENT.rawValue }
+          let encoded = [UInt8](UnsafeRawBufferPointer(start: bytes, count: length))
+          do throws(DecodeError) {
+            let sign = StopSign(flag: stop)
+            out.pointee = feedimg_decoded(
+              try CodecDecoder.decode(encoded, DecodeRequest(request.pointee), DecodingLimits(), sign)
+            )
+            return FEEDIMG_OK.rawValue
+          } catch {
+            return feedimg_code(error.code).rawValue
+          }
+        },
+        release: { decoded, _ in
+          guard let handle = decoded?.pointee.handle else { return }
+          Unmanaged<DecodedPixels>.fromOpaque(handle).release()
+        },
+        payload: nil
+      )
+    )
+    pointer = UnsafePointer(decoder)
+  }
+}
+
+@c @implementation
+public func feedimg_codecs() -> UnsafePointer<feedimg_decoder>? { Codecs.shared.pointer }
+
+extension DecodeRequest {
+  fileprivate init(_ request: feedimg_pixel_request) {
+    let hasSize = request.width > 0 && request.height > 0
+    let size = DisplaySize(
+      width: request.width,
+      height: request.height,
+      scale: request.scale > 0 ? request.scale : 1,
+      fitting: request.fills == 0 ? .fit : .fill
+    )
+    self.init(hasSize ? size : nil, format: .bgra, damage: request.shows_damage == 0 ? .refuse : .show)
+  }
+}
+
+extension feedimg_decoded {
+  /// Makes a result whose handle retains the pixels.
+  fileprivate init(_ image: DecodedImage) {
+    let bitmap = image.bitmap
+    self.init(
+      size: MemoryLayout<feedimg_decoded>.stride,
+      width: bitmap.size.width,
+      height: bitmap.size.height,
+      stride: bitmap.stride,
+      // An array does not move its elements unless it is changed.
+      data: bitmap.bytes.withUnsafeBufferPointer { $0.baseAddress },
+      is_opaque: bitmap.isOpaque ? 1 : 0,
+      is_partial: image.isPartial ? 1 : 0,
+      is_animated: image.isAnimated ? 1 : 0,
+      source_width: image.sourceSize.width,
+      source_height: image.sourceSize.height,
+      detail_width: image.detail.width,
+      detail_height: image.detail.height,
+      handle: Unmanaged.passRetained(DecodedPixels(bitmap)).toOpaque()
+    )
+  }
+}
+
+extension feedimg_code {
+  fileprivate init(_ code: DecodeError.Code) {
+    self =
+      switch code {
+      case .unknownFormat, .damaged: FEEDIMG_ERROR_NOT_AN_IMAGE
+      case .tooLarge: FEEDIMG_ERROR_TOO_LARGE
+      case .cancelled: FEEDIMG_ERROR_CANCELLED
+      case .unavailable: FEEDIMG_ERROR_UNAVAILABLE
+      }
+  }
+}
