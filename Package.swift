@@ -47,6 +47,8 @@ let package = Package(
     .library(name: "FeedimgAdmin", targets: ["FeedimgAdmin"]),
     // Pixels of encoded images, for programs without a decoder. Other programs need none of its libraries.
     .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
+    // The pictures of feeds and pages as items. Programs without them need not link libxml2.
+    .library(name: "FeedimgFeeds", targets: ["FeedimgFeeds"]),
     // A separate product, so that programs with Feedimg alone build neither swift-log nor swift-metrics.
     .library(name: "FeedimgObservability", targets: ["FeedimgObservability"]),
     // Scripted networks, servers and clocks, and values, for the tests of programs.
@@ -152,6 +154,8 @@ let package = Package(
       "FeedimgDecoding",
       ["FeedimgSystem", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
     ),
+    // Feeds, API responses and pages to items; pure.
+    edge("FeedimgFeeds", ["FeedimgJSON", "CLibXML2"]),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
@@ -183,6 +187,13 @@ let package = Package(
       path: "Sources/CLibNL",
       pkgConfig: "libnl-3.0",
       providers: [.apt(["libnl-3-dev"])]
+    ),
+    // libxml2: XML and HTML, for FeedimgFeeds. It detects encodings, and parses HTML as people write it.
+    .systemLibrary(
+      name: "CLibXML2",
+      path: "Sources/CLibXML2",
+      pkgConfig: "libxml-2.0",
+      providers: [.apt(["libxml2-dev"])]
     ),
     // Kernel headers that Swift cannot import: ethtool's ioctl and the socket filter.
     .target(name: "CNetlink", dependencies: ["CLibNL"]),
@@ -224,6 +235,12 @@ let package = Package(
     .testTarget(
       name: "FeedimgModelTests",
       dependencies: ["FeedimgModel", "FeedimgJSON"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgFeedsTests",
+      dependencies: ["FeedimgFeeds", "FeedimgModel", "FeedimgJSON"],
+      exclude: ["Samples"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -41,7 +41,8 @@ extension FeedItem {
         thumbHash: try placeholder?.text("thumbhash"),
         color: try placeholder?.color("color")
       ),
-      sizes: variants.sizes
+      sizes: variants.sizes,
+      kind: reader.kind("kind") ?? .picture
     )
   }
 
@@ -128,9 +129,6 @@ struct ItemVariants {
   var thumbnail: ImageVariant?
   var sizes: [ImageVariant] = []
 
-  /// The smallest preferred width of a thumbnail, in pixels.
-  private static let preferredThumbnailWidth = 320
-
   init(original: ImageVariant?, thumbnail: ImageVariant?) {
     self.original = original
     self.thumbnail = thumbnail
@@ -192,7 +190,7 @@ struct ItemVariants {
       thumbnails.removeAll { $0.variant.url.key == widest.url.key }
     }
     self.original = original
-    thumbnail = Self.thumbnail(among: thumbnails.map(\.variant))
+    thumbnail = ImageVariant.thumbnail(among: thumbnails.map(\.variant))
     removeDuplicate()
     sizes = sizes(among: listed)
   }
@@ -208,15 +206,6 @@ struct ItemVariants {
       if !hasRole { variant.role = width > thumbnail?.width ?? 0 ? .original : .thumbnail }
       return variant
     }
-  }
-
-  /// The smallest variant that is wide enough, otherwise the widest; the first of equals.
-  private static func thumbnail(among variants: [ImageVariant]) -> ImageVariant? {
-    func width(_ variant: ImageVariant) -> Int { variant.width ?? 0 }
-    let wideEnough = variants.filter { width($0) >= preferredThumbnailWidth }
-    if let smallest = wideEnough.min(by: { width($0) < width($1) }) { return smallest }
-    let maximum = variants.map(width).max()
-    return variants.first { width($0) == maximum }
   }
 
   /// Checks that the short form of an item agrees with its full form.
@@ -295,6 +284,9 @@ struct MemberReader {
     }
     return role
   }
+
+  /// The kind; nil for other values, because an item may have a member of that name with another meaning.
+  func kind(_ name: String) -> FeedItem.Kind? { value(name)?.text.flatMap(FeedItem.Kind.init) }
 
   func color(_ name: String) throws(FeedItemError) -> String? {
     guard let text = try text(name) else { return nil }
