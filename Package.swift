@@ -155,7 +155,7 @@ let package = Package(
       ["FeedimgSystem", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
     ),
     // Feeds, API responses and pages to items; pure.
-    edge("FeedimgFeeds", ["FeedimgJSON", "CLibXML2"]),
+    edge("FeedimgFeeds", ["FeedimgJSON", "CXML"]),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
@@ -188,13 +188,15 @@ let package = Package(
       pkgConfig: "libnl-3.0",
       providers: [.apt(["libnl-3-dev"])]
     ),
-    // libxml2: XML and HTML, for FeedimgFeeds. It detects encodings, and parses HTML as people write it.
+    // libxml2: XML and HTML, for FeedimgFeeds. It converts encodings, and parses HTML as people write it.
     .systemLibrary(
       name: "CLibXML2",
       path: "Sources/CLibXML2",
       pkgConfig: "libxml-2.0",
       providers: [.apt(["libxml2-dev"])]
     ),
+    // The functions of libxml2, opened for the first document, so that `resolve` does not load it.
+    .target(name: "CXML", dependencies: ["CLibXML2"]),
     // Kernel headers that Swift cannot import: ethtool's ioctl and the socket filter.
     .target(name: "CNetlink", dependencies: ["CLibNL"]),
     // libcurl: HTTP, TLS, proxies. Opened at the first transfer, so that `resolve` does not load it.

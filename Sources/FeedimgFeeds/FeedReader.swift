@@ -96,6 +96,8 @@ public struct FeedError: Error, Sendable, Hashable, CustomStringConvertible {
     case otherFormat
     /// An entry is invalid, and the reader is strict.
     case invalidEntry
+    /// libxml2, which XML and HTML need, cannot be opened.
+    case unavailable
   }
 
   /// The kind of error.

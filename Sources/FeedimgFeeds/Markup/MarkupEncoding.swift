@@ -1,4 +1,4 @@
-import CLibXML2
+import CXML
 
 /// The character encoding of an XML or HTML document.
 ///
@@ -59,8 +59,10 @@ struct MarkupEncoding: Equatable {
   }
 
   private static func isKnown(_ name: String) -> Bool {
-    guard !name.isEmpty, let handler = xmlFindCharEncodingHandler(name) else { return false }
-    xmlCharEncCloseFunc(handler)
+    guard !name.isEmpty, let xml = cxml_open()?.pointee, let handler = xml.FindCharEncodingHandler(name) else {
+      return false
+    }
+    _ = xml.CharEncCloseFunc(handler)
     return true
   }
 }

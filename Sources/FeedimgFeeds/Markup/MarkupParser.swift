@@ -1,4 +1,4 @@
-import CLibXML2
+import CXML
 import FeedimgModel
 
 /// The start of an element.
@@ -43,12 +43,14 @@ enum MarkupParser {
     encoding: String,
     _ handler: some MarkupHandling
   ) throws(FeedError) {
-    xmlInitParser()
-    guard let context = language == .xml ? xmlNewParserCtxt() : htmlNewParserCtxt() else {
-      throw FeedError(.malformed, "out of memory")
+    guard let xml = cxml_open()?.pointee else {
+      throw FeedError(.unavailable, "cannot open libxml2; install the Debian package libxml2")
     }
-    defer { xmlFreeParserCtxt(context) }
-    let source = MarkupSource(language == .html ? complete(bytes) : bytes, context, language, handler)
+    guard let context = language == .xml ? xml.NewParserCtxt() : xml.htmlNewParserCtxt() else {
+      throw FeedError(.unavailable, "out of memory")
+    }
+    defer { xml.FreeParserCtxt(context) }
+    let source = MarkupSource(language == .html ? complete(bytes) : bytes, xml, context, language, handler)
     withExtendedLifetime(source) {
       let data = Unmanaged.passUnretained(source).toOpaque()
       context.pointee.userData = data
@@ -59,7 +61,7 @@ enum MarkupParser {
       let document =
         switch language {
         case .xml:
-          xmlCtxtReadIO(
+          xml.CtxtReadIO(
             context,
             read,
             nil,
@@ -70,9 +72,9 @@ enum MarkupParser {
           )
         case .html:
           // The declared encoding is ignored if one is given.
-          htmlCtxtReadIO(context, read, nil, data, nil, encoding, Int32(HTML_PARSE_NONET.rawValue))
+          xml.htmlCtxtReadIO(context, read, nil, data, nil, encoding, Int32(HTML_PARSE_NONET.rawValue))
         }
-      xmlFreeDoc(document)
+      xml.FreeDoc(document)
     }
     if let failure = source.failure { throw failure }
     guard language == .html || context.pointee.wellFormed != 0 else { throw FeedError(.malformed, "not XML") }
@@ -91,6 +93,7 @@ extension MarkupParser {
 /// The input and the state of a parser, which libxml2 hands to the callbacks.
 private final class MarkupSource {
   private var rest: UnsafeBufferPointer<UInt8>
+  private let xml: cxml_library
   private let context: xmlParserCtxtPtr
   private let language: MarkupParser.Language
   private let handler: any MarkupHandling
@@ -102,11 +105,13 @@ private final class MarkupSource {
 
   init(
     _ bytes: UnsafeBufferPointer<UInt8>,
+    _ xml: cxml_library,
     _ context: xmlParserCtxtPtr,
     _ language: MarkupParser.Language,
     _ handler: any MarkupHandling
   ) {
     rest = bytes
+    self.xml = xml
     self.context = context
     self.language = language
     self.handler = handler
@@ -220,9 +225,9 @@ private final class MarkupSource {
     failure = FeedError(
       .malformed,
       "elements are nested more than \(limit) deep",
-      line: Int(xmlSAX2GetLineNumber(context))
+      line: Int(xml.SAX2GetLineNumber(context))
     )
-    xmlStopParser(context)
+    xml.StopParser(context)
     return false
   }
 
@@ -234,8 +239,8 @@ private final class MarkupSource {
 
   /// An entity of XML or HTML as a predefined one, which libxml2 replaces by its text.
   private func find(_ name: UnsafePointer<xmlChar>?) -> xmlEntityPtr? {
-    if let predefined = xmlGetPredefinedEntity(name) { return predefined }
-    guard let found = htmlEntityLookup(name), let scalar = Unicode.Scalar(found.pointee.value) else {
+    if let predefined = xml.GetPredefinedEntity(name) { return predefined }
+    guard let found = xml.htmlEntityLookup(name), let scalar = Unicode.Scalar(found.pointee.value) else {
       return nil
     }
     entityText.update(repeating: 0)
