@@ -72,7 +72,8 @@ let package = Package(
     .executableTarget(
       name: "FeedimgCLI",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
     ),
@@ -107,7 +108,8 @@ let package = Package(
     .target(
       name: "FeedimgService",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash", "CRuntime",
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash",
+        "CRuntime",
       ] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings

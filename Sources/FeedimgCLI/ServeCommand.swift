@@ -54,13 +54,14 @@ struct ServeCommand: ParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The feed for the web page: items as for `feedimg load`.",
+      "The feed for the web page: items or a feed, as for `feedimg load`.",
       valueName: "file"
     ),
     completion: .file()
   )
   var items: String?
 
+  @OptionGroup var feed: FeedOptions
   @OptionGroup var situation: SituationOptions
   @OptionGroup var state: StateFolderOption
 
@@ -72,7 +73,7 @@ struct ServeCommand: ParsableCommand {
 
   func run() throws {
     // Report invalid options here, with this program's messages.
-    _ = try situation.configuration()
+    _ = try (situation.configuration(), feed.reader())
     try CommandFailure.refuseTasksWithoutProc()
     try ServiceProgram.become(with: arguments)
   }
@@ -82,7 +83,8 @@ struct ServeCommand: ParsableCommand {
     func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
     return option("socket", socket) + option("port", port.map(String.init))
       + (noToken ? ["--no-token"] : []) + (allowPrivate ? ["--allow-private"] : [])
-      + option("items", items) + option("network", situation.network)
+      + option("items", items) + option("from", feed.from) + option("base", feed.base)
+      + (feed.strict ? ["--strict"] : []) + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
       + option("policy", situation.policy) + option("cache-dir", situation.cache.cacheFolder)
       + option("config-dir", situation.settings.configurationFolder)

@@ -1,3 +1,5 @@
+public import FeedimgModel
+
 /// A format of documents that contain pictures.
 public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
   case mastodon
@@ -20,6 +22,32 @@ public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
     guard let found = isMarkup ? Self.markup(text.lowercased()) : Self.object(text) else { return nil }
     self = found
   }
+
+  /// Detects the format of a document that cannot be read as items.
+  ///
+  /// - Parameters:
+  ///   - start: The first bytes of the document.
+  ///   - error: The first error of reading items. An error in a member of an item or in a later item does not
+  ///     indicate another format.
+  public init?(detecting start: some Collection<UInt8>, notReadFor error: FeedItemError) {
+    guard let found = FeedFormat(detecting: start) else { return nil }
+    let isFirst = error.column == nil && error.path == nil && error.item ?? 1 == 1
+    guard isFirst || [.rss, .atom, .html].contains(found) else { return nil }
+    self = found
+  }
+
+  /// The format of a name, or nil for the name `auto`.
+  ///
+  /// - Throws: ``FeedError`` with `unknownFormat`, the names and a suggestion.
+  public static func named(_ name: String) throws(FeedError) -> FeedFormat? {
+    if name == "auto" { return nil }
+    if let format = FeedFormat(rawValue: name) { return format }
+    let nearest = Spelling.nearest(to: name, among: names).map { "; did you mean `\($0)`?" } ?? ""
+    throw FeedError(.unknownFormat, "expected \(names.joined(separator: ", ")), found `\(name)`\(nearest)")
+  }
+
+  /// All names that ``named(_:)`` accepts.
+  public static let names = ["auto"] + allCases.map(\.rawValue)
 
   /// The number of bytes that are enough to detect the format.
   public static let detectionLength = 1 << 16

@@ -101,6 +101,11 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     self.column = column
   }
 
+  /// An error in the syntax.
+  package init(_ error: JSONError) {
+    self.init(path: nil, message: "not JSON: \(error.message)", line: error.line, column: error.column)
+  }
+
   /// One line with the place.
   public var description: String {
     if let line, let column { return "line \(line), column \(column): \(message)" }

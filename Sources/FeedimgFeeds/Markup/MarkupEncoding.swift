@@ -59,7 +59,8 @@ struct MarkupEncoding: Equatable {
   }
 
   private static func isKnown(_ name: String) -> Bool {
-    guard !name.isEmpty, let xml = cxml_open()?.pointee, let handler = xml.FindCharEncodingHandler(name) else {
+    guard !name.isEmpty, let xml = cxml_open()?.pointee, let handler = xml.FindCharEncodingHandler(name)
+    else {
       return false
     }
     _ = xml.CharEncCloseFunc(handler)

@@ -12,8 +12,8 @@ struct ServiceRoutes {
   let upgrades: UpgradePublisher
   /// The limit of open descriptors of the process.
   let descriptors: Int
-  /// A file with the feed of the page; nil for none.
-  let items: String?
+  /// The feed of the page.
+  let items: ItemsRoute
 
   /// All routes.
   ///
@@ -36,7 +36,6 @@ struct ServiceRoutes {
       loads: loads
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
-    let items = ItemsRoute(file: items)
     let fetch = FetchRoute(cache: ResponseCache(loader, configuration), metrics: metrics)
     let events = EventsRoute(hub: hub)
     let metricsRoute = MetricsRoute(
