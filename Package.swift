@@ -47,6 +47,8 @@ let package = Package(
     .library(name: "FeedimgAdmin", targets: ["FeedimgAdmin"]),
     // Pixels of encoded images, for programs without a decoder. Other programs need none of its libraries.
     .library(name: "FeedimgDecoding", targets: ["FeedimgDecoding"]),
+    // The pictures of feeds and pages as items. Programs without them need not link libxml2.
+    .library(name: "FeedimgFeeds", targets: ["FeedimgFeeds"]),
     // A separate product, so that programs with Feedimg alone build neither swift-log nor swift-metrics.
     .library(name: "FeedimgObservability", targets: ["FeedimgObservability"]),
     // Scripted networks, servers and clocks, and values, for the tests of programs.
@@ -75,7 +77,8 @@ let package = Package(
     .executableTarget(
       name: "FeedimgCLI",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
     ),
@@ -133,7 +136,7 @@ let package = Package(
     .target(
       name: "FeedimgService",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash",
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash",
       ] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings
@@ -180,6 +183,8 @@ let package = Package(
       "FeedimgDecoding",
       ["FeedimgSystem", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
     ),
+    // Feeds, API responses and pages to items; pure.
+    edge("FeedimgFeeds", ["FeedimgJSON", "CXML"]),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
 
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
@@ -212,6 +217,15 @@ let package = Package(
       pkgConfig: "libnl-3.0",
       providers: [.apt(["libnl-3-dev"])]
     ),
+    // libxml2: XML and HTML, for FeedimgFeeds. It converts encodings, and parses HTML as people write it.
+    .systemLibrary(
+      name: "CLibXML2",
+      path: "Sources/CLibXML2",
+      pkgConfig: "libxml-2.0",
+      providers: [.apt(["libxml2-dev"])]
+    ),
+    // The functions of libxml2, opened for the first document, so that `resolve` does not load it.
+    .target(name: "CXML", dependencies: ["CLibXML2"]),
     // Kernel headers that Swift cannot import: ethtool's ioctl and the socket filter.
     .target(name: "CNetlink", dependencies: ["CLibNL"]),
     // libcurl: HTTP, TLS, proxies. Opened at the first transfer, so that `resolve` does not load it.
@@ -250,6 +264,12 @@ let package = Package(
     .testTarget(
       name: "FeedimgModelTests",
       dependencies: ["FeedimgModel", "FeedimgJSON"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "FeedimgFeedsTests",
+      dependencies: ["FeedimgFeeds", "FeedimgModel", "FeedimgJSON"],
+      exclude: ["Samples"],
       swiftSettings: settings
     ),
     .testTarget(

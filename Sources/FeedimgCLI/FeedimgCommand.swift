@@ -21,6 +21,7 @@ struct FeedimgCommand: ParsableCommand {
         feedimg load item.json -o photo.jpg           load from the cache or the network
         feedimg load https://x.example/a.jpg          load a single image
         feedimg prefetch feed.json                    fill the cache where data is free
+        feedimg items feed.xml                        print the pictures of a feed as items
         feedimg network --watch                       print each change of the network
         feedimg settings set always-load-originals-on-cellular yes
         feedimg policy table                          print all decisions of the policy
@@ -29,6 +30,7 @@ struct FeedimgCommand: ParsableCommand {
       An item is JSON:
         {"originalImage": "https://x.example/a.jpg",
          "thumbnailImage": "https://x.example/a-small.jpg"}
+      feedimg also reads feeds such as RSS and responses of Mastodon; see `feedimg items --help`.
 
       EXIT STATUS
         0  success
@@ -38,8 +40,9 @@ struct FeedimgCommand: ParsableCommand {
       """,
     version: Version.text,
     subcommands: [
-      ResolveCommand.self, LoadCommand.self, PrefetchCommand.self, NetworkCommand.self, SettingsCommand.self,
-      CacheCommand.self, PolicyCommand.self, UsageCommand.self, ServeCommand.self, DoctorCommand.self,
+      ResolveCommand.self, LoadCommand.self, PrefetchCommand.self, ItemsCommand.self, NetworkCommand.self,
+      SettingsCommand.self, CacheCommand.self, PolicyCommand.self, UsageCommand.self, ServeCommand.self,
+      DoctorCommand.self,
     ]
   )
 }

@@ -54,7 +54,7 @@ struct ServeCommand: ParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The feed for the web page: items as for `feedimg load`.",
+      "The feed for the web page: items or a feed, as for `feedimg load`.",
       valueName: "file"
     ),
     completion: .file()
@@ -70,6 +70,7 @@ struct ServeCommand: ParsableCommand {
   )
   var forwardHeader: [String] = []
 
+  @OptionGroup var feed: FeedOptions
   @OptionGroup var situation: SituationOptions
   @OptionGroup var state: StateFolderOption
 
@@ -81,7 +82,7 @@ struct ServeCommand: ParsableCommand {
 
   func run() throws {
     // Report invalid options here, with this program's messages.
-    _ = try situation.configuration()
+    _ = try (situation.configuration(), feed.reader())
     try CommandFailure.refuseTasksWithoutProc()
     try ServiceProgram.become(with: arguments)
   }
@@ -91,7 +92,8 @@ struct ServeCommand: ParsableCommand {
     func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
     return option("socket", socket) + option("port", port.map(String.init))
       + (noToken ? ["--no-token"] : []) + (allowPrivate ? ["--allow-private"] : [])
-      + option("items", items) + forwardHeader.flatMap { option("forward-header", $0) }
+      + option("items", items) + option("from", feed.from) + option("base", feed.base)
+      + (feed.strict ? ["--strict"] : []) + forwardHeader.flatMap { option("forward-header", $0) }
       + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
       + option("policy", situation.policy) + option("cache-dir", situation.cache.cacheFolder)

@@ -41,7 +41,8 @@ extension FeedItem {
         thumbHash: try placeholder?.text("thumbhash"),
         color: try placeholder?.color("color")
       ),
-      sizes: variants.sizes
+      sizes: variants.sizes,
+      kind: reader.kind("kind") ?? .picture
     )
   }
 
@@ -100,6 +101,11 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     self.column = column
   }
 
+  /// An error in the syntax.
+  package init(_ error: JSONError) {
+    self.init(path: nil, message: "not JSON: \(error.message)", line: error.line, column: error.column)
+  }
+
   /// One line with the place.
   public var description: String {
     if let line, let column { return "line \(line), column \(column): \(message)" }
@@ -127,9 +133,6 @@ struct ItemVariants {
   var original: ImageVariant?
   var thumbnail: ImageVariant?
   var sizes: [ImageVariant] = []
-
-  /// The smallest preferred width of a thumbnail, in pixels.
-  private static let preferredThumbnailWidth = 320
 
   init(original: ImageVariant?, thumbnail: ImageVariant?) {
     self.original = original
@@ -192,7 +195,7 @@ struct ItemVariants {
       thumbnails.removeAll { $0.variant.url.key == widest.url.key }
     }
     self.original = original
-    thumbnail = Self.thumbnail(among: thumbnails.map(\.variant))
+    thumbnail = ImageVariant.thumbnail(among: thumbnails.map(\.variant))
     removeDuplicate()
     sizes = sizes(among: listed)
   }
@@ -208,15 +211,6 @@ struct ItemVariants {
       if !hasRole { variant.role = width > thumbnail?.width ?? 0 ? .original : .thumbnail }
       return variant
     }
-  }
-
-  /// The smallest variant that is wide enough, otherwise the widest; the first of equals.
-  private static func thumbnail(among variants: [ImageVariant]) -> ImageVariant? {
-    func width(_ variant: ImageVariant) -> Int { variant.width ?? 0 }
-    let wideEnough = variants.filter { width($0) >= preferredThumbnailWidth }
-    if let smallest = wideEnough.min(by: { width($0) < width($1) }) { return smallest }
-    let maximum = variants.map(width).max()
-    return variants.first { width($0) == maximum }
   }
 
   /// Checks that the short form of an item agrees with its full form.
@@ -295,6 +289,9 @@ struct MemberReader {
     }
     return role
   }
+
+  /// The kind; nil for other values, because an item may have a member of that name with another meaning.
+  func kind(_ name: String) -> FeedItem.Kind? { value(name)?.text.flatMap(FeedItem.Kind.init) }
 
   func color(_ name: String) throws(FeedItemError) -> String? {
     guard let text = try text(name) else { return nil }

@@ -1,5 +1,17 @@
 /// One image of a feed, as an original, a thumbnail, or both.
 public struct FeedItem: Sendable, Hashable {
+  /// What an image is for.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// An image that users look at.
+    case picture
+    /// The image of an account. It has only a thumbnail, so that policies treat it as a small image.
+    case avatar
+    /// A custom emoji, with only a thumbnail.
+    case emoji
+    /// A frame or cover of a video or audio file, with only a thumbnail.
+    case poster
+  }
+
   /// The feed's identifier of the item.
   public var id: String?
   /// The description for users who cannot see the image.
@@ -14,6 +26,8 @@ public struct FeedItem: Sendable, Hashable {
   public var placeholder: Placeholder
   /// Other sizes of the original and the thumbnail, by ``ImageVariant/role``; the size of a view chooses.
   public var sizes: [ImageVariant]
+  /// What the image is for; policies do not depend on it.
+  public var kind: Kind
 
   /// Creates an item.
   ///
@@ -25,7 +39,8 @@ public struct FeedItem: Sendable, Hashable {
     original: ImageVariant?,
     thumbnail: ImageVariant?,
     placeholder: Placeholder = Placeholder(),
-    sizes: [ImageVariant] = []
+    sizes: [ImageVariant] = [],
+    kind: Kind = .picture
   ) {
     self.id = id
     self.alternativeText = alternativeText
@@ -34,6 +49,7 @@ public struct FeedItem: Sendable, Hashable {
     self.thumbnail = thumbnail
     self.placeholder = placeholder
     self.sizes = sizes
+    self.kind = kind
   }
 
   /// The variant with a role, if the item has one.

@@ -44,8 +44,7 @@ public struct FeedItemReader: Sendable {
     do throws(JSONError) {
       elements = try stream.read(piece, isLast: isLast)
     } catch {
-      let message = "not JSON: \(error.message)"
-      throw FeedItemError(path: nil, message: message, line: error.line, column: error.column)
+      throw FeedItemError(error)
     }
     guard stream.unreadLength <= Self.maximumItemLength else {
       let message = "an item is longer than the limit of \(Self.maximumItemLength >> 20) MiB"

@@ -37,4 +37,16 @@ public struct ImageVariant: Sendable, Hashable {
     self.size = size
     self.mediaType = mediaType
   }
+
+  /// The smallest preferred width of a thumbnail, in pixels.
+  private static let preferredThumbnailWidth = 320
+
+  /// The smallest variant that is wide enough for a thumbnail, otherwise the widest; the first of equals.
+  package static func thumbnail(among variants: [ImageVariant]) -> ImageVariant? {
+    func width(_ variant: ImageVariant) -> Int { variant.width ?? 0 }
+    let wideEnough = variants.filter { width($0) >= preferredThumbnailWidth }
+    if let smallest = wideEnough.min(by: { width($0) < width($1) }) { return smallest }
+    let maximum = variants.map(width).max()
+    return variants.first { width($0) == maximum }
+  }
 }

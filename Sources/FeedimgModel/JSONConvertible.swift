@@ -47,6 +47,40 @@ extension Resolution: JSONConvertible {
   }
 }
 
+extension FeedItem: JSONConvertible {
+  /// The item as one line of JSON, which ``items(json:)`` reads.
+  ///
+  /// `variants` is present if the feed has sizes or types of the images.
+  public var json: String { jsonText }
+
+  package var jsonValue: JSONValue {
+    var object = JSONObject()
+    if let id { object["id"] = .string(id) }
+    if kind != .picture { object["kind"] = .string(kind.rawValue) }
+    object["originalImage"] = .optional(original?.url.text)
+    object["thumbnailImage"] = .optional(thumbnail?.url.text)
+    let variants = [original, thumbnail].compactMap { $0 } + sizes
+    if variants.contains(where: \.hasDetails) { object["variants"] = .array(variants.map(\.jsonValue)) }
+    if let alternativeText { object["alt"] = .string(alternativeText) }
+    if let page { object["page"] = .string(page) }
+    if !placeholder.isEmpty { object["placeholder"] = placeholder.jsonValue }
+    return .object(object)
+  }
+}
+
+extension ImageVariant: JSONConvertible {
+  var hasDetails: Bool { width != nil || height != nil || size != nil || mediaType != nil }
+
+  package var jsonValue: JSONValue {
+    var object: JSONObject = ["role": .string(role.rawValue), "url": .string(url.text)]
+    if let width { object["width"] = .integer(width) }
+    if let height { object["height"] = .integer(height) }
+    if let size { object["bytes"] = .integer(size.bytes) }
+    if let mediaType { object["type"] = .string(mediaType) }
+    return .object(object)
+  }
+}
+
 extension Placeholder: JSONConvertible {
   package var jsonValue: JSONValue {
     var object = JSONObject()

@@ -77,7 +77,7 @@ public final class Service: Sendable {
       prefetches: prefetches,
       descriptors: descriptors,
       forwarded: configuration.forwardedHeaders,
-      items: configuration.items
+      items: ItemsRoute(file: configuration.items, feed: configuration.feed)
     ).table()
   }
 
@@ -106,7 +106,7 @@ public final class Service: Sendable {
   /// - Throws: ``ServiceError`` if it cannot.
   public func start() async throws(ServiceError) {
     // An invalid file fails at the start rather than on the page.
-    _ = try ItemsRoute(file: configuration.items).items()
+    _ = try ItemsRoute(file: configuration.items, feed: configuration.feed).items()
     var sockets = try manager.sockets()
     if sockets.isEmpty { sockets = try openSockets() }
     var token: AccessToken?

@@ -1,4 +1,6 @@
 public import Feedimg
+public import FeedimgFeeds
+import FeedimgModel
 
 /// The addresses and the loader of the service.
 public struct ServiceConfiguration: Sendable {
@@ -14,6 +16,8 @@ public struct ServiceConfiguration: Sendable {
   public var forwardedHeaders: [String] = []
   /// A file with the items of the feed that the page shows; nil for none.
   public var items: String?
+  /// How to read ``items``: the format and the base of its URLs.
+  public var feed = FeedReader()
   /// The configuration of the loader.
   public var loader: ImageLoader.Configuration
 
@@ -43,6 +47,9 @@ public struct ServiceConfiguration: Sendable {
     case ("--allow-private", nil):
       allowsPrivateHosts = true
       return
+    case ("--strict", nil):
+      feed.isStrict = true
+      return
     default: break
     }
     guard let value else { throw ServiceError("`\(name)` is not an option with a value", isUsage: true) }
@@ -55,6 +62,17 @@ public struct ServiceConfiguration: Sendable {
       port = Int(number)
     case "--items": items = value
     case "--forward-header": try forward(value)
+    case "--from":
+      do throws(FeedError) {
+        feed.format = try FeedFormat.named(value)
+      } catch {
+        throw ServiceError("--from: \(error)", isUsage: true)
+      }
+    case "--base":
+      guard let url = try? ImageURL(value) else {
+        throw ServiceError("--base takes an http or https URL", isUsage: true)
+      }
+      feed.base = url
     case "--cache-dir": loader.cacheFolder = value
     case "--config-dir": loader.configurationFolder = value
     case "--state-dir": loader.stateFolder = value

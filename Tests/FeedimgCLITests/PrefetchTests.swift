@@ -98,27 +98,6 @@ import Testing
     #expect(run.errors.contains(message), "\(run.errors)")
   }
 
-  @Test(arguments: [
-    (#"{"version": "https://jsonfeed.org/version/1.1", "items": []}"#, "a JSON Feed"),
-    (#"{"version": "1.1", "title": "t", "items": [{"image": "http://x.example/a"}]}"#, "a JSON Feed"),
-    (#"[{"id": "1", "media_attachments": []}]"#, "posts from the Mastodon API"),
-    (#"{"embed": {"$type": "app.bsky.embed.images#view"}}"#, "posts from the Bluesky API"),
-    (#"{"kind": "Listing", "data": {"children": []}}"#, "a Reddit listing"),
-    ("\u{FEFF}<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel/></rss>", "an RSS feed"),
-    ("<!-- for readers --><feed xmlns=\"http://www.w3.org/2005/Atom\"/>", "an Atom feed"),
-    ("<!DOCTYPE html><html><head></head></html>", "an HTML page"), ("<svg/>", "an XML document"),
-  ])
-  func `a feed in another format is named`(feed: String, name: String) throws {
-    let folder = try TestFolder()
-    try folder.write("feed", feed)
-    let run = try CommandRun(["prefetch", "feed", "--network", "wifi"], in: folder)
-    #expect(run.status == 2)
-    let items = #"`{"originalImage": "https://…", "thumbnailImage": "https://…"}`"#
-    #expect(
-      run.errors == "feedimg: feed: expected items such as \(items), found what looks like \(name)\n"
-    )
-  }
-
   @Test func `invalid items are reported as they are read`() throws {
     let folder = try TestFolder()
     try folder.write("feed.jsonl", #"{"originalImage": "http://x.example/a", "kind": "Listing"}"# + "\n<rss>")

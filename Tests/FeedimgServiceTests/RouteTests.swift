@@ -34,6 +34,34 @@ import Testing
     }
   }
 
+  @Test func `a feed gets an array, without its bad entries`() throws {
+    let service = try ServiceRun(["--network=cellular"])
+    let status =
+      #"{"media_attachments":[{"type":"image","url":"http://x.example/a","preview_url":"http://x.example/b"}]}"#
+    let found = try service.curl("/v1/resolve", "--json", "[\(status),17]")
+    #expect((found.status, found["Content-Type"]) == (200, "application/json"))
+    #expect(
+      try JSONReader.value(in: found.body)
+        == .array(JSONReader.values(in: found.body.dropFirst().dropLast(2)))
+    )
+    #expect(found.text.contains(#""url":"http://x.example/b""#))
+    func post(_ target: String, _ type: String, _ body: String) throws -> CurlResponse {
+      try service.curl(target, "-H", "Content-Type: \(type)", "--data-binary", body)
+    }
+    let page = try post(
+      "/v1/resolve?from=html&base=http://x.example/&network=wifi",
+      "text/html",
+      "<img src=a>"
+    )
+    #expect(page.text.contains(#""url":"http://x.example/a""#))
+    let (rss, empty) = ("application/rss+xml", "<rss><channel/></rss>")
+    #expect(try post("/v1/resolve", rss, empty).text == "[]\n")
+    #expect(try post("/v1/resolve?from=rs", rss, empty).status == 422)
+    #expect(try post("/v1/resolve?base=x", rss, empty).status == 422)
+    #expect(try post("/v1/resolve?from=atom", rss, empty).status == 400)
+    #expect(try post("/v1/resolve", rss, "<rss>").status == 400)
+  }
+
   @Test func `an invalid request gets a problem document with a fitting status`() throws {
     let service = try ServiceRun(["--network=offline"])
     let rows: [([String], Int, String)] = [

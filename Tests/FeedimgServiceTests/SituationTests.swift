@@ -84,6 +84,20 @@ import Testing
     #expect((broken.status, broken.object["detail"]?.text?.contains("not JSON")) == (500, true))
   }
 
+  @Test func `the feed may be a page, whose pictures are items`() throws {
+    let service = try ServiceRun()
+    let file = "\(service.root)/page.html"
+    try Data("<img src=a alt=A><img src=data:,>".utf8).write(to: URL(filePath: file))
+    let second = try ServiceRun(
+      ["--items=\(file)", "--from=html", "--base=http://x.example/", "--socket=\(service.root)/second"],
+      besides: service
+    )
+    let target = ["--unix-socket", "\(second.root)/second", "http://localhost/v1/items"]
+    let items =
+      #"[{"originalImage":"http://x.example/a","thumbnailImage":null,"alt":"A","page":"http://x.example/"}]"#
+    #expect(try CurlResponse(of: CurlRun(target)).text == items + "\n")
+  }
+
   @Test func `the page contacts no other server and runs only its own code`() throws {
     let service = try ServiceRun()
     for (target, type) in [

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgFeeds
 import FeedimgJSON
 import FeedimgModel
 import Glibc
@@ -7,6 +8,8 @@ import Glibc
 struct ItemsRoute: Sendable {
   /// A file with the items; nil for none.
   let file: String?
+  /// The format of the file, and the base of its URLs.
+  let feed: FeedReader
 
   /// The longest file, in bytes.
   static let maximumLength = 16 << 20
@@ -21,27 +24,22 @@ struct ItemsRoute: Sendable {
     }
   }
 
-  /// Reads the file: one item, an array of items, or one item a line.
+  /// Reads the file: one item, an array of items, one item a line, or a document of another format.
+  ///
+  /// Items keep the members that feedimg does not know.
   ///
   /// - Throws: ``ServiceError`` for an unreadable or invalid file.
   func items() throws(ServiceError) -> [JSONValue] {
     guard let file else { return [] }
-    let values = try Self.values(in: file)
-    do throws(FeedItemError) {
-      _ = try FeedItem.items(in: values)
+    let bytes = try Self.read(file)
+    do throws(ItemDocumentError) {
+      return switch try ItemDocument(bytes, feed) {
+      case .items(_, let values):
+        if values.count == 1, case .array(let elements) = values[0] { elements } else { values }
+      case .feed(let items): items.map(\.jsonValue)
+      }
     } catch {
-      throw ServiceError("`\(file)`: \(error)", isUsage: true)
-    }
-    if values.count == 1, case .array(let elements) = values[0] { return elements }
-    return values
-  }
-
-  private static func values(in file: String) throws(ServiceError) -> [JSONValue] {
-    let bytes = try read(file)
-    do throws(JSONError) {
-      return try JSONReader.values(in: bytes)
-    } catch {
-      throw ServiceError("`\(file)`: not JSON: \(error)", isUsage: true)
+      throw ServiceError("`\(file)`: \(error.description)", isUsage: true)
     }
   }
 

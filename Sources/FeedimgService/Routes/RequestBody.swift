@@ -1,31 +1,60 @@
 import Feedimg
+import FeedimgFeeds
 import FeedimgJSON
 import FeedimgModel
 
 extension ServiceRequest {
-  /// The items in the body.
+  /// The media types of items and feeds.
+  private static let itemTypes = [
+    "application/json", "application/x-ndjson", "application/jsonl", "application/feed+json",
+    "application/activity+json", "application/rss+xml", "application/atom+xml", "application/xml", "text/xml",
+    "text/html",
+  ]
+
+  /// The items in the body: as JSON, or the pictures of a feed.
+  ///
+  /// The query may name the format of a feed (`from=`) and its address (`base=`).
   ///
   /// - Parameter otherScheme: The status for an item whose URL is of another scheme than http and https.
-  /// - Returns: At least one item, and the form of the body.
-  /// - Throws: ``Problem`` 415 for another media type than JSON, 400 for malformed JSON, and 422 for invalid items.
+  /// - Returns: The items, and the form of the body. Only a feed may have none.
+  /// - Throws: ``Problem`` 415 for another media type, 400 for malformed documents, and 422 for invalid items.
   func items(otherScheme: Int = 422) throws(Problem) -> (items: [FeedItem], form: ItemsForm) {
-    try expectBody(in: ["application/json", "application/x-ndjson", "application/jsonl"])
-    let values: [JSONValue]
-    do throws(JSONError) {
-      values = try JSONReader.values(in: body)
+    try expectBody(in: Self.itemTypes)
+    let reader = try feedReader()
+    do throws(ItemDocumentError) {
+      switch try ItemDocument(Array(body), reader) {
+      case .feed(let items): return (items, .array)
+      case .items(let items, let values):
+        if values.count > 1 { return (items, .lines) }
+        if case .array? = values.first { return (items, .array) }
+        // The response to a single JSON line is a JSON line too.
+        return (items, mediaType == nil || mediaType == "application/json" ? .single : .lines)
+      }
     } catch {
-      throw Problem(400, "the body is not JSON: \(error)")
+      switch error {
+      case .syntax(let message):
+        throw Problem(400, message.hasPrefix("not JSON") ? "the body is \(message)" : message)
+      case .entry(let message): throw Problem(422, message)
+      case .items(let error):
+        let isScheme = error.namesOtherScheme && otherScheme != 422
+        throw Problem(isScheme ? otherScheme : 422, "\(error)", code: isScheme ? "forbidden-scheme" : nil)
+      }
     }
-    do throws(FeedItemError) {
-      let items = try FeedItem.items(in: values)
-      if values.count > 1 { return (items, .lines) }
-      if case .array? = values.first { return (items, .array) }
-      // The response to a single JSON line is a JSON line too.
-      return (items, mediaType == nil || mediaType == "application/json" ? .single : .lines)
+  }
+
+  private func feedReader() throws(Problem) -> FeedReader {
+    var reader = FeedReader()
+    do throws(FeedError) {
+      reader.format = try target["from"].flatMap { name throws(FeedError) in try FeedFormat.named(name) }
     } catch {
-      let isScheme = error.namesOtherScheme && otherScheme != 422
-      throw Problem(isScheme ? otherScheme : 422, "\(error)", code: isScheme ? "forbidden-scheme" : nil)
+      throw Problem(422, "`from=`: \(error)")
     }
+    do throws(ImageURLError) {
+      reader.base = try target["base"].map { text throws(ImageURLError) in try ImageURL(text) }
+    } catch {
+      throw Problem(422, "`base=`: expected an http or https URL, but it \(error)")
+    }
+    return reader
   }
 
   /// Throws ``Problem`` 415 for a body of another media type; a body without one is accepted.

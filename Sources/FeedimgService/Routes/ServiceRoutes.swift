@@ -15,8 +15,8 @@ struct ServiceRoutes {
   let descriptors: Int
   /// The header fields that clients may send to the server of an image, in lower case.
   let forwarded: [String]
-  /// A file with the feed of the page; nil for none.
-  let items: String?
+  /// The feed of the page.
+  let items: ItemsRoute
 
   /// All routes.
   ///
@@ -42,7 +42,6 @@ struct ServiceRoutes {
       forwarded: Set(forwarded)
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
-    let items = ItemsRoute(file: items)
     let fetch = FetchRoute(cache: ResponseCache(loader, configuration), metrics: metrics)
     let events = EventsRoute(hub: hub)
     let metricsRoute = MetricsRoute(

@@ -1,0 +1,79 @@
+import FeedimgJSON
+import FeedimgModel
+
+/// The items and warnings of a document so far.
+struct FeedBuilder {
+  /// The URL to which relative URLs refer, if known.
+  var base: String?
+  private(set) var items: [FeedItem] = []
+  private(set) var warnings: [FeedWarning] = []
+  private(set) var warningCount = 0
+  private var entryCount = 0
+
+  init(base: String?) { self.base = base }
+
+  /// Reads the next entry.
+  ///
+  /// - Parameters:
+  ///   - id: The identifier of the entry, for warnings.
+  ///   - read: Adds the pictures and faults of the entry.
+  mutating func entry(_ id: String?, _ read: (inout Entry) -> Void) {
+    entryCount += 1
+    var entry = Entry(base: base)
+    read(&entry)
+    items += entry.items
+    warningCount += entry.faults.count
+    for fault in entry.faults.prefix(FeedDocument.maximumWarnings - warnings.count) {
+      warnings.append(FeedWarning(entry: entryCount, id: id, message: fault))
+    }
+  }
+
+  /// Reads a JSON document.
+  ///
+  /// - Throws: ``FeedError`` for text that is not JSON.
+  mutating func read(
+    _ bytes: [UInt8],
+    _ read: (JSONText, inout FeedBuilder) throws(JSONError) -> Void
+  ) throws(FeedError) {
+    do throws(JSONError) {
+      try JSONText.read(bytes) { text throws(JSONError) in try read(text, &self) }
+    } catch {
+      throw FeedError(.malformed, "not JSON: \(error.message)", line: error.line, column: error.column)
+    }
+  }
+
+  /// Reads entries of JSON: one value, or the elements of an array one after another.
+  mutating func entries(
+    in text: JSONText,
+    _ read: (JSONValue, inout Entry) -> Void
+  ) throws(JSONError) {
+    guard text.isArray else { return try entry(text, read) }
+    try text.forEachElement { element throws(JSONError) in try entry(element, read) }
+  }
+
+  private mutating func entry(
+    _ text: JSONText,
+    _ read: (JSONValue, inout Entry) -> Void
+  ) throws(JSONError) {
+    guard text.length <= FeedReader.maximumEntryLength else { return entry(nil) { $0.reportLength() } }
+    let value = try text.value()
+    entry(value.identifier) { entry in
+      guard case .object = value else { return entry.report(nil, "expected an object, found \(value.kind)") }
+      read(value, &entry)
+    }
+  }
+}
+
+extension JSONValue {
+  /// The member of an object; nil for other values, and for null.
+  subscript(name: String) -> JSONValue? {
+    guard case .object(let object) = self, let value = object[name], value != .null else { return nil }
+    return value
+  }
+
+  /// The identifier in the member `id`: a string, or a number as written.
+  var identifier: String? {
+    if case .number(let text)? = self["id"] { return text }
+    return self["id"]?.text
+  }
+}

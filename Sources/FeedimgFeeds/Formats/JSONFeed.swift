@@ -1,0 +1,31 @@
+import FeedimgJSON
+import FeedimgModel
+
+/// JSON Feed 1.0 and 1.1 (jsonfeed.org).
+///
+/// `banner_image` is another picture than `image`, and icons are not pictures of an item.
+enum JSONFeed {
+  static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
+    if feed.base == nil {
+      for name in ["feed_url", "home_page_url"] where feed.base == nil {
+        feed.base = try document.member(name)?.value().text.flatMap { try? ImageURL($0) }?.text
+      }
+    }
+    try feed.entries(in: try document.member("items") ?? document, readItem)
+  }
+
+  private static func readItem(_ item: JSONValue, _ entry: inout Entry) {
+    let (id, page) = (item.identifier, item["url"]?.text)
+    let image = entry.variant(.original, entry.text(item, "image"), "image")
+    entry.add(Picture(id: id, page: page, original: image))
+    for (attachment, place) in entry.objects(item, "attachments") {
+      guard let type = attachment["mime_type"]?.text?.lowercased(), type.hasPrefix("image/") else { continue }
+      var variant = entry.variant(.original, entry.text(attachment, "url", in: place), place + "url")
+      variant?.mediaType = type
+      variant?.size = attachment["size_in_bytes"]?.integer?.positive.map { ByteCount($0) }
+      entry.add(
+        Picture(id: id, alternativeText: attachment["title"]?.text?.nonBlank, page: page, original: variant)
+      )
+    }
+  }
+}

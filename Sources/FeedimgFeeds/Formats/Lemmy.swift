@@ -1,0 +1,39 @@
+import FeedimgJSON
+import FeedimgModel
+
+/// Post views of the Lemmy API: one, or a list.
+enum Lemmy {
+  static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
+    for name in ["posts", "items", "post_view"] {
+      if let list = try document.member(name) { return try feed.entries(in: list, readView) }
+    }
+    try feed.entries(in: document, readView)
+  }
+
+  private static func readView(_ view: JSONValue, _ entry: inout Entry) {
+    guard let post = view["post"] else {
+      return entry.report(nil, "expected a post view, found an object without `post`")
+    }
+    let type = post["url_content_type"]?.text?.lowercased() ?? ""
+    var picture = Picture(id: post.identifier, alternativeText: post["alt_text"]?.text?.nonBlank)
+    picture.page = post["ap_id"]?.text
+    if type.hasPrefix("image/") {
+      picture.original = entry.variant(.original, entry.text(post, "url", in: "post."), "post.url")
+      picture.original?.mediaType = type
+    } else if type.hasPrefix("video/") || type.hasPrefix("audio/") {
+      picture.kind = .poster
+    }
+    // Lemmy joins the details on the link of the thumbnail, so that they are not those of the original.
+    let details = view["image_details"]
+    let thumbnail = entry.variant(
+      .thumbnail,
+      entry.text(post, "thumbnail_url", in: "post."),
+      "post.thumbnail_url",
+      width: details?["width"]?.integer,
+      height: details?["height"]?.integer
+    )
+    picture.thumbnails = [thumbnail].compactMap { $0 }
+    picture.placeholder.blurHash = details?["blurhash"]?.text?.nonBlank
+    entry.add(picture)
+  }
+}

@@ -1,0 +1,138 @@
+import FeedimgModel
+
+/// Splits an RSS or Atom document into its entries, and keeps one of them in memory at a time.
+final class XMLFeed: MarkupHandling {
+  /// The elements of the entry that is being read, from the entry to the innermost one.
+  private var open: [XMLNode] = []
+  /// The number of open elements around entries, such as `rss` and `channel`.
+  private var level = 0
+  /// The values of `xml:base` of those elements, resolved.
+  private var bases: [String?]
+  /// The bytes of the entry so far, roughly.
+  private var length = 0
+  private var feed: FeedBuilder
+  private let isBaseGiven: Bool
+  private let format: FeedFormat
+  /// The name of the root if it is the root of another format.
+  private var otherRoot: String?
+
+  private init(_ format: FeedFormat, _ feed: FeedBuilder) {
+    self.format = format
+    self.feed = feed
+    isBaseGiven = feed.base != nil
+    bases = [feed.base]
+  }
+
+  /// Reads a document.
+  ///
+  /// - Returns: An error for a document that is not well-formed or has the root of another format.
+  static func read(
+    _ bytes: [UInt8],
+    _ format: FeedFormat,
+    _ builder: inout FeedBuilder
+  ) -> Result<Void, FeedError> {
+    let encoding = MarkupEncoding(of: bytes)
+    let reader = XMLFeed(format, builder)
+    let result = bytes[encoding.start...].withUnsafeBufferPointer { text in
+      Result { () throws(FeedError) in
+        try MarkupParser.parse(text, as: .xml, encoding: encoding.name, reader)
+      }
+    }
+    if case .success = result, let root = reader.otherRoot {
+      let expected = format == .rss ? "`rss`" : "`feed`"
+      return .failure(FeedError(.otherFormat, "expected the element \(expected), found `\(root)`"))
+    }
+    builder = reader.feed
+    return result
+  }
+
+  func start(_ element: MarkupElement) {
+    let outer = open.last?.base ?? bases.last ?? nil
+    let base = element.attributes["xml:base"]?.nonBlank.map { URLReference.resolve($0, base: outer) } ?? outer
+    if level == 0, open.isEmpty {
+      let name = element.name.lowercased()
+      let isExpected = format == .rss ? ["rss", "rdf"].contains(name) : ["feed", "entry"].contains(name)
+      if !isExpected { otherRoot = element.name }
+    }
+    guard otherRoot == nil else { return }
+    let isOutside = open.isEmpty && (level == 0 || element.name == "channel") && element.name != "entry"
+    if isOutside {
+      level += 1
+      return bases.append(base)
+    }
+    let node = XMLNode(element, base: base)
+    length += XMLNode.minimumLength
+    if length <= FeedReader.maximumEntryLength { open.last?.children.append(node) }
+    open.append(node)
+  }
+
+  func end() {
+    guard otherRoot == nil else { return }
+    guard let node = open.popLast() else {
+      level -= 1
+      bases.removeLast()
+      return
+    }
+    guard open.isEmpty else { return }
+    defer { length = 0 }
+    switch node.name {
+    case "item" where format == .rss: read(node, RSS.read)
+    case "entry" where format == .atom: read(node, Atom.read)
+    case "link" where !isBaseGiven: useAsBase(node)
+    default: break
+    }
+  }
+
+  func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let node = open.last, otherRoot == nil else { return }
+    length += bytes.count
+    if length <= FeedReader.maximumEntryLength { node.bytes += bytes }
+  }
+
+  private func read(_ node: XMLNode, _ read: (XMLNode, inout Entry) -> Void) {
+    let id = ["guid", "id"].lazy.compactMap { node.child($0)?.text.nonBlank }.first
+    feed.entry(id) { entry in
+      guard length <= FeedReader.maximumEntryLength else { return entry.reportLength() }
+      read(node, &entry)
+    }
+  }
+
+  /// Uses the address of the site as base, as readers do if they do not know the address of the feed.
+  private func useAsBase(_ link: XMLNode) {
+    let isOther = link.attributes["rel"].map { $0 != "self" && $0 != "alternate" } ?? false
+    guard bases.last == .some(nil), !isOther, let text = (link.attributes["href"] ?? link.text).nonBlank,
+      let url = try? ImageURL(URLReference.cleaned(text))
+    else { return }
+    bases = bases.map { $0 ?? url.text }
+  }
+}
+
+/// An element of an entry with everything in it.
+final class XMLNode {
+  /// The memory of an element without text, in bytes, for the limit of an entry.
+  static let minimumLength = 256
+
+  let name: String
+  let isMedia: Bool
+  let attributes: [String: String]
+  /// The URL to which relative URLs in the element refer, if known.
+  let base: String?
+  var children: [XMLNode] = []
+  /// The text outside child elements, in UTF-8.
+  var bytes: [UInt8] = []
+
+  init(_ element: MarkupElement, base: String?) {
+    name = element.name
+    // Some feeds do not declare the prefix, and others misspell the namespace.
+    isMedia = element.prefix == "media" || element.namespace?.contains("search.yahoo.com/mrss") == true
+    attributes = element.attributes
+    self.base = base
+  }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The first child with a name, outside Media RSS.
+  func child(_ name: String) -> XMLNode? { children.first { $0.name == name && !$0.isMedia } }
+
+  func number(_ name: String) -> Int? { attributes[name]?.nonBlank.flatMap { Int($0) }?.positive }
+}
