@@ -48,6 +48,17 @@ import Testing
     )
   }
 
+  @Test func `a tag with many attributes is one clear error, and not slow`() {
+    let attributes = (0..<200_000).map { " a\($0)=\"\"" }.joined()
+    let start = ContinuousClock.now
+    for text in ["<rss><channel><item\(attributes)/></channel></rss>", "<html><p\(attributes)>"] {
+      #expect(error(Array(text.utf8))?.message == "an element has more than 1000 attributes")
+    }
+    #expect(.now - start < .seconds(5))
+    let few = (0..<900).map { " a\($0)=\"\"" }.joined()
+    #expect(error(Array("<html><p\(few)>".utf8)) == nil)
+  }
+
   @Test func `every cut of a document gives its items or one error`() throws {
     let rss = "<?xml version=\"1.0\"?><rss><channel><item>\(Self.enclosure)</item></channel></rss>"
     for length in 0..<rss.utf8.count {

@@ -33,7 +33,10 @@ enum MarkupParser {
   /// The most elements in one another.
   ///
   /// Parsing takes time in proportion to the depth. Pages may be deep, because they leave out end tags.
-  static let maximumDepth = (xml: 256, html: 2048)
+  static let maximumDepth = (xml: 256, html: 512)
+
+  /// The most attributes of an element; libxml2 compares each with all others.
+  static let maximumAttributes = 1000
 
   /// - Throws: ``FeedError`` for XML that is not well-formed, and for a document that is nested too deep. The
   ///   handler has then received the parts before the error.
@@ -129,6 +132,14 @@ private final class MarkupSource {
   }
 
   func read(into buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int32 {
+    // The room for attributes of the element that is being read; libxml2 doubles it when it is full.
+    let room = Int(context.pointee.maxatts) / (language == .xml ? 5 : 2)
+    if failure != nil { return -1 }
+    if room > 2 * MarkupParser.maximumAttributes {
+      // libxml2 cannot be stopped here, because it uses the input.
+      fail("an element has more than \(MarkupParser.maximumAttributes) attributes")
+      return -1
+    }
     let piece = rest.prefix(count)
     guard let buffer, let start = piece.base.baseAddress.map({ $0 + piece.startIndex }) else { return 0 }
     UnsafeMutableRawPointer(buffer).copyMemory(from: start, byteCount: piece.count)
@@ -222,13 +233,14 @@ private final class MarkupSource {
     depth += 1
     let limit = language == .xml ? MarkupParser.maximumDepth.xml : MarkupParser.maximumDepth.html
     guard depth > limit else { return true }
-    failure = FeedError(
-      .malformed,
-      "elements are nested more than \(limit) deep",
-      line: Int(xml.SAX2GetLineNumber(context))
-    )
+    fail("elements are nested more than \(limit) deep")
     xml.StopParser(context)
     return false
+  }
+
+  private func fail(_ message: String) {
+    guard failure == nil else { return }
+    failure = FeedError(.malformed, message, line: Int(xml.SAX2GetLineNumber(context)))
   }
 
   private func fail(_ message: UnsafePointer<CChar>?, _ line: Int) {
