@@ -14,6 +14,10 @@ public struct ServiceConfiguration: Sendable {
   public var forwardedHeaders: [String] = []
   /// A file with the items of the feed that the page shows; nil for none.
   public var items: String?
+  /// Whether to replace the token of the gateway instead of serving.
+  public var replacesGatewayToken = false
+  /// The gateway for unchanged clients; nil for none.
+  var gateway: GatewayOption?
   /// The configuration of the loader.
   public var loader: ImageLoader.Configuration
 
@@ -54,6 +58,12 @@ public struct ServiceConfiguration: Sendable {
       }
       port = Int(number)
     case "--items": items = value
+    case "--gateway": gateway = try GatewayOption(value)
+    case "--gateway-token":
+      guard value == "new" else {
+        throw ServiceError("--gateway-token takes `new`, not `\(value)`", isUsage: true)
+      }
+      replacesGatewayToken = true
     case "--forward-header": try forward(value)
     case "--cache-dir": loader.cacheFolder = value
     case "--config-dir": loader.configurationFolder = value
