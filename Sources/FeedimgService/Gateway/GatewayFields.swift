@@ -58,6 +58,7 @@ extension HTTPFields {
   /// The fields without those of the connection, and without others.
   ///
   /// - Parameter isLeftOut: Whether to leave out a field with this name in lower case.
+  /// - Returns: The remaining fields in their order.
   func endToEnd(without isLeftOut: (String) -> Bool) -> HTTPFields {
     let listed = (self["Connection"] ?? "").split(separator: ",").map { $0.trimmed.lowercased() }
     let hop = [
