@@ -137,6 +137,7 @@ let package = Package(
       name: "FeedimgService",
       dependencies: [
         "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash",
+        "CHMAC",
       ] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings
@@ -239,6 +240,8 @@ let package = Package(
     ),
     // xxHash: the fast checksum of stored bodies, header only.
     .target(name: "CXXHash"),
+    // libcrypto: HMAC for the addresses of the gateway, in the service alone.
+    .target(name: "CHMAC", linkerSettings: [.linkedLibrary("crypto")]),
 
     // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C.
     // They are linked by name, without pkg-config, so that builds without them do not warn.

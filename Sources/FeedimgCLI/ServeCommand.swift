@@ -70,6 +70,21 @@ struct ServeCommand: ParsableCommand {
   )
   var forwardHeader: [String] = []
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Serve clients that do not know feedimg: `mastodon=URL` for a Mastodon server, or `pictures`.",
+      valueName: "kind"
+    )
+  )
+  var gateway: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("`new` replaces the token of the gateway, prints it and exits.", valueName: "new")
+  )
+  var gatewayToken: String?
+
   @OptionGroup var feed: FeedOptions
   @OptionGroup var situation: SituationOptions
   @OptionGroup var state: StateFolderOption
@@ -92,6 +107,7 @@ struct ServeCommand: ParsableCommand {
     func option(_ name: String, _ value: String?) -> [String] { value.map { ["--\(name)=\($0)"] } ?? [] }
     return option("socket", socket) + option("port", port.map(String.init))
       + (noToken ? ["--no-token"] : []) + (allowPrivate ? ["--allow-private"] : [])
+      + option("gateway", gateway) + option("gateway-token", gatewayToken)
       + option("items", items) + option("from", feed.from) + option("base", feed.base)
       + (feed.strict ? ["--strict"] : []) + forwardHeader.flatMap { option("forward-header", $0) }
       + option("network", situation.network)

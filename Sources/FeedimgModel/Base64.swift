@@ -19,6 +19,25 @@ package enum Base64 {
     return bytes
   }
 
+  /// Encodes bytes in the URL-safe alphabet, without padding.
+  package static func encodeForURL(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    var (bits, count) = (0, 0)
+    for byte in bytes {
+      bits = bits << 8 | Int(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        text.append(digits[bits >> count & 63])
+      }
+      bits &= 1 << count - 1
+    }
+    if count > 0 { text.append(digits[bits << (6 - count) & 63]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
   private static func value(of digit: UInt8) -> Int? {
     switch digit {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(digit) - 65

@@ -7,6 +7,8 @@ package struct DownloadRequest: Sendable, Hashable {
     case head
     /// A POST without a body; the header fields describe the action.
     case post
+    /// Any method, with a body; nil for none.
+    case other(String, body: [UInt8]?)
   }
 
   package var url: ImageURL

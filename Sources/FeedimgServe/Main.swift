@@ -32,6 +32,10 @@ enum Main {
   private static func serve(until signals: AsyncStream<Int32>) async throws {
     let configuration = try ServiceConfiguration(arguments: ProcessEnvironment.arguments())
     let service = try Service(configuration)
+    if configuration.replacesGatewayToken {
+      print(try service.replaceGatewayToken())
+      exit(0)
+    }
     for warning in service.warnings { printError(warning) }
     try await service.start()
     for address in service.addresses { printError("serving on \(address)") }

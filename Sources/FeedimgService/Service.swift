@@ -77,7 +77,8 @@ public final class Service: Sendable {
       prefetches: prefetches,
       descriptors: descriptors,
       forwarded: configuration.forwardedHeaders,
-      items: ItemsRoute(file: configuration.items, feed: configuration.feed)
+      items: ItemsRoute(file: configuration.items, feed: configuration.feed),
+      gateway: configuration.gateway
     ).table()
   }
 
@@ -96,9 +97,16 @@ public final class Service: Sendable {
   public var warnings: [String] { loader.warnings }
 
   /// The file with the token for clients over TCP.
-  public var tokenFile: String {
-    let path = settings.path
-    return path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex) + "/service-token"
+  public var tokenFile: String { AccessToken.file("service-token", beside: settings.path) }
+
+  /// Replaces the token of the gateway, which revokes the addresses that it gave out.
+  ///
+  /// A running service uses the new token at once.
+  ///
+  /// - Returns: The new token.
+  /// - Throws: ``ServiceError`` if the file cannot be written.
+  public func replaceGatewayToken() throws(ServiceError) -> String {
+    try AccessToken.replaced(in: AccessToken.file("gateway-token", beside: settings.path)).text
   }
 
   /// Starts listening.

@@ -18,6 +18,10 @@ public struct ServiceConfiguration: Sendable {
   public var items: String?
   /// How to read ``items``: the format and the base of its URLs.
   public var feed = FeedReader()
+  /// Whether to replace the token of the gateway instead of serving.
+  public var replacesGatewayToken = false
+  /// The gateway for unchanged clients; nil for none.
+  var gateway: GatewayOption?
   /// The configuration of the loader.
   public var loader: ImageLoader.Configuration
 
@@ -61,6 +65,12 @@ public struct ServiceConfiguration: Sendable {
       }
       port = Int(number)
     case "--items": items = value
+    case "--gateway": gateway = try GatewayOption(value)
+    case "--gateway-token":
+      guard value == "new" else {
+        throw ServiceError("--gateway-token takes `new`, not `\(value)`", isUsage: true)
+      }
+      replacesGatewayToken = true
     case "--forward-header": try forward(value)
     case "--from":
       do throws(FeedError) {

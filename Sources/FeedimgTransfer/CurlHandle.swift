@@ -80,6 +80,7 @@ final class CurlHandle {
     // If a server ignores it, libcurl decodes the body.
     if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
     var fields = transfer.fields
+    var omitted: [String] = []
     switch transfer.request.method {
     case .get: break
     case .head: try set(CURLOPT_NOBODY, to: 1)
@@ -87,8 +88,17 @@ final class CurlHandle {
       // CURLOPT_POST would send a `Content-Type` although there is no body.
       try set(CURLOPT_CUSTOMREQUEST, to: "POST")
       fields.fields.append(HTTPFields.Field(name: "Content-Length", value: "0"))
+    case .other("GET", body: nil): break
+    case .other("HEAD", body: nil): try set(CURLOPT_NOBODY, to: 1)
+    case .other(let name, let body):
+      try set(CURLOPT_CUSTOMREQUEST, to: name)
+      if let body {
+        try set(body: body)
+        // libcurl would add these fields to a request with a body.
+        omitted = ["Expect", "Content-Type"].filter { fields[$0] == nil }
+      }
     }
-    try set(fields: fields)
+    try set(fields: fields, omitting: omitted)
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
     if let socket = transfer.request.socket {
       try set(CURLOPT_UNIX_SOCKET_PATH, to: socket)
@@ -179,13 +189,30 @@ final class CurlHandle {
     }
   }
 
-  private func set(fields: HTTPFields) throws(LoadError) {
+  /// Sets the body, which libcurl copies.
+  private func set(body: [UInt8]) throws(LoadError) {
+    try set(CURLOPT_POSTFIELDSIZE, to: body.count)
+    // A null pointer would make libcurl read the body from a callback.
+    var bytes = body.isEmpty ? [0] : body
+    let code = bytes.withUnsafeMutableBytes {
+      ccurl_set_pointer(library.table, pointer, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+    }
+    try check(code)
+  }
+
+  private func set(fields: HTTPFields, omitting omitted: [String]) throws(LoadError) {
     for field in fields.fields {
       guard field.canBeSent else {
         throw LoadError(.malformed, message: "the request field `\(field.name)` has an invalid name or value")
       }
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       guard let longer = library.functions.slist_append(fieldList, line) else {
+        throw LoadError(.unavailable, message: "libcurl ran out of memory")
+      }
+      fieldList = longer
+    }
+    for name in omitted {
+      guard let longer = library.functions.slist_append(fieldList, "\(name):") else {
         throw LoadError(.unavailable, message: "libcurl ran out of memory")
       }
       fieldList = longer

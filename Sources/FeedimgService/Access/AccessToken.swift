@@ -21,6 +21,19 @@ struct AccessToken: Sendable, Hashable {
     try Self.write(text, to: path)
   }
 
+  /// Writes a new token to a file, so that the old one is no longer valid.
+  ///
+  /// - Throws: ``ServiceError`` where the file cannot be written.
+  static func replaced(in path: String) throws(ServiceError) -> AccessToken {
+    unlink(path)
+    return try AccessToken(file: path)
+  }
+
+  /// The path of a file of this name beside the settings.
+  static func file(_ name: String, beside settings: String) -> String {
+    settings.prefix(upTo: settings.lastIndex(of: "/") ?? settings.startIndex) + "/\(name)"
+  }
+
   /// Compares in constant time, so that timing reveals nothing of the token.
   func isEqual(to given: some StringProtocol) -> Bool {
     let (wanted, given) = (Array(text.utf8), Array(given.utf8))

@@ -40,6 +40,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var body: [UInt8] = []
   /// The share of this connection in the limit for the bodies of all requests, in bytes.
   private var heldCount = 0
+  /// The longest body of the current request, in bytes.
+  private var bodyLimit = 0
   /// The parts that arrived before the last request was answered, with the length of the bodies in them.
   private var early: (parts: [HTTPServerRequestPart], length: Int) = ([], 0)
 
@@ -156,14 +158,22 @@ final class ConnectionHandler: ChannelInboundHandler {
     if let coding = fields["Transfer-Encoding"], coding.lowercased() != "chunked" {
       return Problem(501, "the transfer coding `\(coding)` is not supported, only `chunked`")
     }
-    let isPublic = { PageRoute.isPublic(head.method.rawValue, head.uri) }
-    if let rejection = access.rejection(of: fields, isPublic: isPublic()) { return rejection }
+    let path = String(head.uri.prefix { $0 != "?" })
+    let isGateway = routes.isGateway(path)
+    let isPublic = { isGateway || PageRoute.isPublic(head.method.rawValue, head.uri) }
+    var checked = fields
+    // A reader shows the pictures of a feed in a page of another site. Their addresses are signed or have a token.
+    if isGateway, GatewayRoute.isPicture(path) {
+      checked.fields.removeAll { $0.isNamed("origin") || $0.isNamed("sec-fetch-site") }
+    }
+    if let rejection = access.rejection(of: checked, isPublic: isPublic()) { return rejection }
+    bodyLimit = isGateway ? limits.gatewayBody : limits.body
     let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
-    return length > limits.body ? tooLong : nil
+    return length > bodyLimit ? tooLong : nil
   }
 
   private func take(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
-    guard body.count + bytes.readableBytes <= limits.body else { return refuse(tooLong, context: context) }
+    guard body.count + bytes.readableBytes <= bodyLimit else { return refuse(tooLong, context: context) }
     guard hold(bytes.readableBytes) else { return refuse(noRoom, context: context) }
     body.append(contentsOf: bytes.readableBytesView)
   }
@@ -181,10 +191,12 @@ final class ConnectionHandler: ChannelInboundHandler {
       )
       return send(problem.response, context: context)
     }
+    // Those of a gateway belong to the server behind it.
+    let hasOwnCredentials = routes.isGateway(target.path) && !GatewayRoute.isPicture(target.path)
     let request = ServiceRequest(
       head.method.rawValue,
       target,
-      fields: access.withoutCredentials(fields),
+      fields: hasOwnCredentials ? fields : access.withoutCredentials(fields),
       body: body
     )
     if let response = routes.immediateResponse(to: request) {
@@ -249,5 +261,5 @@ final class ConnectionHandler: ChannelInboundHandler {
     Problem(503, "too many long bodies are under way", fields: [("Retry-After", "1")])
   }
 
-  private var tooLong: Problem { Problem(413, "the body of a request may have \(limits.body) bytes") }
+  private var tooLong: Problem { Problem(413, "the body of a request may have \(bodyLimit) bytes") }
 }

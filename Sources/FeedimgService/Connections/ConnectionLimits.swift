@@ -10,6 +10,8 @@ struct ConnectionLimits: Sendable {
   var closingTimeout = TimeAmount.seconds(2)
   /// The longest body of a request, in bytes.
   var body = 1 << 20
+  /// The longest body of a request to the server behind the gateway, in bytes; clients upload pictures.
+  var gatewayBody = 48 << 20
   /// The sum of the bodies of all requests that are under way, in bytes.
   var bodies = 64 << 20
   /// The sum of the target and the fields of a request, in bytes.

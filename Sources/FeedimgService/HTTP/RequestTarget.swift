@@ -9,6 +9,8 @@ struct RequestTarget: Sendable, Hashable {
   }
 
   let path: String
+  /// The path and the query as sent.
+  let text: String
   let parameters: [Parameter]
 
   /// Reads a target in origin form, such as `/v1/image?item=%7B%7D`, or in absolute form.
@@ -20,6 +22,7 @@ struct RequestTarget: Sendable, Hashable {
     guard let local = Self.local(text) else { return nil }
     let parts = local.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
     path = String(Substring(parts[0]))
+    self.text = String(local)
     var parameters: [Parameter] = []
     for pair in parts.count > 1 ? parts[1].split(separator: UInt8(ascii: "&")) : [] {
       let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

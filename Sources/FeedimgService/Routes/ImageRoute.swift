@@ -44,7 +44,7 @@ struct ImageRoute: Sendable {
     if let wanted = request.fields["Feedimg-Cache"], wanted != folder {
       throw Problem(421, "the service keeps its images in `\(folder)`")
     }
-    let item = try item(of: request)
+    let item = if let item = request.item { item } else { try item(of: request) }
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.hasCacheDirective("only-if-cached")
     var loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
@@ -53,6 +53,7 @@ struct ImageRoute: Sendable {
     let size = try request.target.displaySize
     let conversion = try Conversion(request.target, for: size)
     let handle = LoadHandle(RequestPriority(request.fields["Priority"]).load)
+    if request.asksForOriginal { handle.requestOriginal() }
     if let name = try request.loadName { loads.add(name, handle) }
     // Browsers send this directive when the user reloads a page (RFC 9111 §5.2.1.4).
     let isReload = !isCachedOnly && request.hasCacheDirective("no-cache")

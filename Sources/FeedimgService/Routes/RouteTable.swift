@@ -14,12 +14,22 @@ struct RouteTable: Sendable {
   /// The immediate handlers of `GET` and `HEAD`, by path.
   private let immediate: [String: ImmediateHandler]
   private let metrics: ServiceMetrics
+  private let gateway: GatewayRoute?
 
-  init(_ routes: [Route], immediate: [String: ImmediateHandler] = [:], metrics: ServiceMetrics) {
+  init(
+    _ routes: [Route],
+    immediate: [String: ImmediateHandler] = [:],
+    gateway: GatewayRoute? = nil,
+    metrics: ServiceMetrics
+  ) {
     self.routes = Dictionary(routes.map { ($0.path, $0.1) }) { $0 + $1 }
     self.immediate = immediate
     self.metrics = metrics
+    self.gateway = gateway
   }
+
+  /// Whether the gateway responds to a path, rather than a route.
+  func isGateway(_ path: String) -> Bool { routes[path] == nil && gateway?.takes(path) ?? false }
 
   /// All paths.
   var paths: [String] { routes.keys.sorted() }
@@ -69,6 +79,9 @@ struct RouteTable: Sendable {
   }
 
   private func handler(of request: ServiceRequest) throws(Problem) -> Handler {
+    if let gateway, isGateway(request.target.path) {
+      return { request throws(Problem) in try await gateway.response(to: request) }
+    }
     guard let methods = routes[path(of: request)] else {
       throw Problem(404, "no route `\(request.target.path)`; /openapi.json lists all paths")
     }

@@ -17,6 +17,8 @@ struct ServiceRoutes {
   let forwarded: [String]
   /// The feed of the page.
   let items: ItemsRoute
+  /// The gateway; nil for none.
+  let gateway: GatewayOption?
 
   /// All routes.
   ///
@@ -43,6 +45,16 @@ struct ServiceRoutes {
     )
     let policies = PolicyRoute(policies: try Policies(configuration), given: configuration.policy.name)
     let fetch = FetchRoute(cache: ResponseCache(loader, configuration), metrics: metrics)
+    let settingsPath = Settings(sharing: parts).path
+    let gatewayRoute = gateway.map {
+      GatewayRoute(
+        option: $0,
+        tokenFile: AccessToken.file("gateway-token", beside: settingsPath),
+        loader: loader,
+        image: image,
+        fetch: fetch
+      )
+    }
     let events = EventsRoute(hub: hub)
     let metricsRoute = MetricsRoute(
       metrics: metrics,
@@ -91,7 +103,12 @@ struct ServiceRoutes {
     let immediate: [String: RouteTable.ImmediateHandler] = [
       "/v1/image": { image.memoryHit($0) }, "/v1/fetch": { fetch.memoryHit($0) },
     ]
-    return RouteTable(routes + PageRoute.routes, immediate: immediate, metrics: metrics)
+    return RouteTable(
+      routes + PageRoute.routes,
+      immediate: immediate,
+      gateway: gatewayRoute,
+      metrics: metrics
+    )
   }
 
   private static let description = ServiceResponse(

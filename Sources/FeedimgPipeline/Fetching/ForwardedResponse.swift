@@ -1,0 +1,47 @@
+package import FeedimgModel
+
+/// The response to a request that was forwarded as it is, past the cache and the policy.
+package struct ForwardedResponse: Sendable {
+  package let head: ResponseHead
+  /// The body, which is interrupted if the transfer fails.
+  package let body: ResponseStream
+  /// Stops the transfer; to be called when the body has ended or is no longer read.
+  package let leave: @Sendable () -> Void
+}
+
+extension ImageLoader {
+  /// Forwards a request of any method, and returns as soon as the head of the response has arrived.
+  ///
+  /// Redirects are returned, not followed. The bytes do not count as usage.
+  ///
+  /// - Throws: ``LoadError`` if no head arrives.
+  package func forward(_ request: DownloadRequest) async throws(LoadError) -> ForwardedResponse {
+    let body = ResponseStream()
+    let (first, leave) = await Opening<Result<ResponseHead, LoadError>>.of { [downloader] opening in
+      let receiver = ForwardedBody(body: body, opening: opening)
+      do throws(LoadError) {
+        opening.settle(.success(try await downloader.download(request, into: receiver)))
+        body.end()
+      } catch {
+        opening.settle(.failure(error))
+        body.end(error)
+      }
+    }
+    return ForwardedResponse(head: try first.get(), body: body, leave: leave)
+  }
+}
+
+/// Hands the head and the body of a forwarded request on as they arrive.
+private struct ForwardedBody: BodyReceiving {
+  let body: ResponseStream
+  let opening: Opening<Result<ResponseHead, LoadError>>
+
+  func begin(_ head: ResponseHead) throws(LoadError) {
+    guard body.count == 0 else {
+      throw LoadError(.malformed, message: "the response began twice")
+    }
+    opening.settle(.success(head))
+  }
+
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) { body.append(bytes, at: body.count) }
+}

@@ -1,0 +1,228 @@
+import FeedimgJSON
+import FoundationEssentials
+import LoopbackServer
+import Testing
+
+/// `feedimg serve --gateway`, with a real server behind it.
+@Suite(.timeLimit(.minutes(10))) struct GatewayTests {
+  private static let json = ("Content-Type", "application/json; charset=utf-8")
+
+  /// A server with one status, whose pictures it also has.
+  private static func instance() throws -> LoopbackServer {
+    try LoopbackServer { request in
+      let base = "http://\(request["Host"] ?? "")"
+      switch request.path {
+      case "/big.png", "/small.png", "/face.png": return picture(request)
+      case "/api/v1/timelines/home":
+        let link = "<\(base)/api/v1/timelines/home?max_id=1>; rel=\"next\""
+        let fields = [json, ("Link", link), ("ETag", "W/\"v1\""), ("X-RateLimit-Limit", "300")]
+        guard request["If-None-Match"] != "W/\"v1\"" else { return .response(304, fields) }
+        return .response(200, fields, body: Array(status(base).utf8))
+      case "/moved": return .redirect(to: "\(base)/there")
+      case "/api/v1/echo":
+        let fields = [
+          ("Content-Type", "text/plain"), ("X-Method", request.method), ("X-Target", request.target),
+          ("X-Authorization", request["Authorization"] ?? "none"), ("X-Hop", request["X-Hop"] ?? "none"),
+          ("X-Type", request["Content-Type"] ?? "none"), ("Connection", "X-Own"), ("X-Own", "1"),
+        ]
+        return .response(202, fields, body: request.body)
+      case "/api/v1/html": return .response(500, [("Content-Type", "text/html")], body: Array("<p>".utf8))
+      case "/api/v1/notjson": return .response(200, [json], body: Array("<p>oops</p>".utf8))
+      case "/api/v1/cut": return .truncated(Array(status(base).utf8), after: 40, [json])
+      case "/api/v1/long":
+        let filler = String(repeating: "x", count: 9 << 20)
+        return .response(200, [json], body: Array(#"{"x":"\#(filler)","s":\#(status(base))}"#.utf8))
+      default: return .response(404, [json], body: Array("{}".utf8))
+      }
+    }
+  }
+
+  private static func picture(_ request: Request) -> Reply {
+    let body = request.path == "/big.png" ? SampleImage.jpeg : SampleImage.png
+    return .response(200, [("Cache-Control", "max-age=600"), ("Content-Type", "image/png")], body: body)
+  }
+
+  private static func status(_ base: String) -> String {
+    """
+    {"id":"12345678901234567890","account":{"acct":"a","avatar":"\(base)/face.png","header":""},\
+    "media_attachments":[{"type":"image","url":"\(base)/big.png","preview_url":"\(base)/small.png"},\
+    {"type":"video","url":"\(base)/film.mp4","preview_url":"\(base)/small.png"}],\
+    "emojis":[{"shortcode":"x","url":"\(base)/face.png","static_url":"\(base)/face.png"}],\
+    "card":{"url":"https://page.example/","provider_name":"p","image":"\(base)/small.png"},"score":1.50}
+    """
+  }
+
+  private func service(_ origin: String, network: String = "wifi") throws -> ServiceRun {
+    try ServiceRun(["--network=\(network)", "--port=0", "--gateway=\(origin)"])
+  }
+
+  private func ask(_ service: ServiceRun, _ target: String, _ arguments: String...) throws -> CurlResponse {
+    let port = try #require(service.port)
+    let url = target.hasPrefix("http") ? target : "http://127.0.0.1:\(port)\(target)"
+    return try CurlResponse(of: try CurlRun([url, "--path-as-is"] + arguments))
+  }
+
+  /// The URLs of an entity in the status.
+  private func text(_ response: CurlResponse, _ path: [String]) throws -> String {
+    var value = JSONValue.object(response.object)
+    for name in path {
+      switch value {
+      case .object(let object): value = try #require(object[name])
+      case .array(let elements): value = elements[try #require(Int(name))]
+      default: throw RunFailure("no \(name)")
+      }
+    }
+    return try #require(value.text)
+  }
+
+  @Test func `pictures of a timeline load through the service, and the rest stays`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))", network: "cellular")
+    let timeline = try ask(service, "/api/v1/timelines/home?limit=2", "-H", "Authorization: Bearer secret")
+    let base = "http://127.0.0.1:\(try #require(service.port))"
+    #expect(timeline.status == 200)
+    #expect(timeline["Link"] == "<\(base)/api/v1/timelines/home?max_id=1>; rel=\"next\"")
+    #expect(timeline["X-RateLimit-Limit"] == "300")
+    #expect(timeline["Content-Length"] == String(timeline.body.count))
+    #expect(timeline.text.contains(#""id":"12345678901234567890""#) && timeline.text.contains("1.50"))
+    #expect(!timeline.text.contains("secret"))
+    #expect(try text(timeline, ["media_attachments", "1", "url"]) == server.url("/film.mp4"))
+    #expect(try text(timeline, ["card", "url"]) == "https://page.example/")
+    let preview = try text(timeline, ["media_attachments", "0", "preview_url"])
+    #expect(preview.hasPrefix("\(base)/g/s/") && preview.hasSuffix(".png"))
+    #expect(try ask(service, preview)["Feedimg-Image"] == "thumbnail")
+    #expect(server.log.count(of: "/big.png") == 0)
+    // The client asks for this address when its user taps.
+    let original = try ask(service, try text(timeline, ["media_attachments", "0", "url"]))
+    #expect(original["Feedimg-Image"] == "original" && original.body == SampleImage.jpeg)
+    for path in [
+      ["account", "avatar"], ["emojis", "0", "static_url"], ["card", "image"],
+      ["media_attachments", "1", "preview_url"],
+    ] {
+      let response = try ask(service, try text(timeline, path), "-H", "Sec-Fetch-Site: cross-site")
+      #expect((response.status, response["Feedimg-Image"]) == (200, "thumbnail"), "\(path)")
+    }
+    #expect(server.log.count(of: "/face.png") == 1)
+    let pictures = server.log.requests.filter { $0.path.hasSuffix(".png") }
+    #expect(pictures.allSatisfy { $0["Authorization"] == nil })
+  }
+
+  @Test func `methods, bodies, queries and fields pass through`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))/")
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+      let response = try ask(
+        service,
+        "/api/v1/echo?a=b%2Fc&a=%C3%A4+d",
+        "-X",
+        method,
+        "--data-binary",
+        "status=hello",
+        "-H",
+        "Authorization: Bearer t",
+        "-H",
+        "X-Hop: 1",
+        "-H",
+        "Connection: X-Hop"
+      )
+      #expect((response.status, response.text) == (202, "status=hello"))
+      #expect((response["X-Method"], response["X-Target"]) == (method, "/api/v1/echo?a=b%2Fc&a=%C3%A4+d"))
+      #expect(
+        (response["X-Authorization"], response["X-Hop"], response["X-Own"]) == ("Bearer t", "none", nil)
+      )
+      #expect(response["X-Type"] == "application/x-www-form-urlencoded")
+    }
+    let upload = String(repeating: "x", count: 3 << 20)
+    let file = "\(service.root)/upload"
+    try Data(upload.utf8).write(to: URL(filePath: file))
+    let sent = try ask(service, "/api/v1/echo", "-H", "Content-Type:", "--data-binary", "@\(file)")
+    #expect((sent.body.count, sent["X-Type"]) == (3 << 20, "none"))
+    #expect(try ask(service, "/api/v1/echo", "-X", "POST")["X-Method"] == "POST")
+    let port = try #require(service.port)
+    #expect(try ask(service, "/moved")["Location"] == "http://127.0.0.1:\(port)/there")
+    // The browser signs in at the server itself.
+    let sign = try ask(service, "/oauth/authorize?client_id=a%20b")
+    #expect((sign.status, sign["Location"]) == (302, server.url("/oauth/authorize?client_id=a%20b")))
+    #expect(server.log.requests.allSatisfy { $0["Host"] == "127.0.0.1:\(server.port)" && $0["Via"] != nil })
+  }
+
+  @Test func `a changed document has a tag of its own, which the server can validate`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))")
+    let tag = try #require(try ask(service, "/api/v1/timelines/home")["ETag"])
+    #expect(tag.hasPrefix("W/\"v1-") && tag.hasSuffix("\""))
+    let again = try ask(service, "/api/v1/timelines/home", "-H", "If-None-Match: \(tag)")
+    #expect((again.status, again.body.count, again["ETag"]) == (304, 0, tag))
+    #expect(try ask(service, "/api/v1/timelines/home", "-H", "If-None-Match: \"x\"").status == 200)
+  }
+
+  @Test func `bad servers give what they say, or a problem, and never half a document`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))")
+    let page = try ask(service, "/api/v1/html")
+    #expect((page.status, page.text, page["Content-Type"]) == (500, "<p>", "text/html"))
+    #expect(try ask(service, "/api/v1/notjson").text == "<p>oops</p>")
+    #expect(try ask(service, "/unknown").text == "{}")
+    let cut = try ask(service, "/api/v1/cut")
+    #expect((cut.status, cut["Content-Type"]) == (502, "application/problem+json"))
+    let long = try ask(service, "/api/v1/long")
+    #expect(long.status == 200 && long.body.count > 9 << 20 && !long.text.contains("/g/s/"))
+    server.stop()
+    let down = try ask(service, "/api/v1/html")
+    #expect((down.status, down["Content-Type"]) == (502, "application/problem+json"))
+  }
+
+  @Test func `only signed addresses and the token open a picture, and a new token revokes them`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))")
+    let timeline = try ask(service, "/api/v1/timelines/home")
+    let avatar = try text(timeline, ["account", "avatar"])
+    func token() throws -> String {
+      let path = "\(service.root)/config/feedimg/gateway-token"
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).trimmingSuffix()
+    }
+    let old = try token()
+    #expect(!timeline.text.contains(old))
+    #expect(try ask(service, avatar).status == 200)
+    // Another picture with the signature of the first.
+    let other = Data(server.url("/big.png").utf8).base64EncodedString()
+    let parts = avatar.split(separator: "/", omittingEmptySubsequences: false)
+    let forged = (parts.dropLast() + ["\(other).png"]).joined(separator: "/")
+    #expect(try ask(service, forged).status == 403)
+    #expect(try ask(service, "/g/\(old)/\(other)").body == SampleImage.jpeg)
+    #expect(try ask(service, "/g/\(old)/fetch?url=\(server.url("/face.png"))").body == SampleImage.png)
+    #expect(try ask(service, "/g/\(old)x/\(other)").status == 403)
+    #expect(try ask(service, "/g/\(old)/%00").status == 404)
+    #expect(try ask(service, "/g/\(old)/\(other)", "-X", "POST").status == 405)
+    // The program exits after it has printed the token.
+    _ = try? ServiceRun(["--gateway-token=new"], besides: service)
+    #expect(try token() != old)
+    #expect(try ask(service, avatar).status == 403)
+    #expect(try ask(service, "/g/\(old)/\(other)").status == 403)
+    #expect(try ask(service, "/g/\(try token())/\(other)").status == 200)
+  }
+
+  @Test func `the routes of the service still need its token, and pages of other sites get nothing`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))")
+    #expect(try ask(service, "/v1/network").status == 401)
+    #expect(try ask(service, "/v1/unknown").status == 401)
+    #expect(try ask(service, "/metrics").status == 401)
+    #expect(try ask(service, "/api/v1/echo", "-H", "Origin: https://evil.example").status == 403)
+    #expect(try ask(service, "/api/v1/echo", "-H", "Host: evil.example").status == 403)
+    #expect(server.log.requests.isEmpty)
+  }
+
+  @Test(arguments: ["mastodon=", "mastodon=ftp://x", "mastodon=https://x/path", "mastodon=https://u@x", "x"])
+  func `an invalid gateway is refused at the start`(_ value: String) throws {
+    let failure = #expect(throws: RunFailure.self) { try service(value) }
+    #expect(failure?.message.contains("--gateway") == true)
+  }
+}
+
+extension String {
+  /// The text without its line break.
+  fileprivate func trimmingSuffix() -> String { hasSuffix("\n") ? String(dropLast()) : self }
+}
