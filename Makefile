@@ -43,7 +43,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build library demo test page test-library netlab fuzz format lint check bench install install-library uninstall clean
+.PHONY: help build library demo test page test-library netlab faults fuzz format lint check bench install install-library uninstall clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -97,6 +97,10 @@ netlab: build ## test feedimg in a virtual machine with simulated radios and mod
 	@Scripts/packages netlab
 	Tests/Netlab/run --bin $(CURDIR)/$(BINARY) --bin $(CURDIR)/$(SERVICE) --bin "$$(command -v curl)" \
 	  --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
+
+faults: build ## let each system call of the commands fail once; takes minutes (EVERY=n for a sample)
+	@Scripts/packages faults
+	Tests/Faults/run --every $(or $(EVERY),1)
 
 fuzz: ## fuzz the readers of policies and items for ten minutes (SECONDS=)
 	@Scripts/packages build

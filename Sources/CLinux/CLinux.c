@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -119,3 +120,5 @@ int clinux_spawn(pid_t *process, const char *path, char *const arguments[], char
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
+
+int clinux_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }

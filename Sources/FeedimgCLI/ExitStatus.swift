@@ -47,9 +47,12 @@ struct CommandFailure: Error {
     self.message = message
   }
 
-  /// - Throws: ``CommandFailure`` with status 1 if the system hides `/proc`, which tasks need.
-  static func refuseTasksWithoutProc() throws(CommandFailure) {
-    guard !ProcessEnvironment.canRunTasks() else { return }
-    throw CommandFailure(.failure, "this command needs /proc, which cannot be read; mount it (proc(5))")
+  /// - Throws: ``CommandFailure`` with status 1 if the system hides `/proc` or refuses a thread or descriptor, which
+  ///   tasks need.
+  static func refuseTasks() throws(CommandFailure) {
+    guard ProcessEnvironment.canRunTasks() else {
+      throw CommandFailure(.failure, "this command needs /proc, which cannot be read; mount it (proc(5))")
+    }
+    if let refusal = ProcessEnvironment.refusedCall() { throw CommandFailure(.failure, refusal) }
   }
 }

@@ -9,7 +9,7 @@ enum Main {
     do {
       var command = try parsed(ProcessEnvironment.arguments())
       if var waiting = command as? any AsyncParsableCommand {
-        try CommandFailure.refuseTasksWithoutProc()
+        try CommandFailure.refuseTasks()
         try await waiting.run()
       } else {
         try command.run()

@@ -98,7 +98,7 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     // Report invalid options here, with this program's messages.
     _ = try (situation.configuration(), feed.reader())
-    try CommandFailure.refuseTasksWithoutProc()
+    try CommandFailure.refuseTasks()
     try ServiceProgram.become(with: arguments)
   }
 

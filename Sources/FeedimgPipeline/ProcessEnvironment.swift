@@ -12,6 +12,9 @@ package enum ProcessEnvironment {
   /// (`_dispatch_workq_monitor_pools`).
   package static func canRunTasks() -> Bool { access("/proc/self/stat", R_OK) == 0 }
 
+  /// The first thing that the system refuses of what all tasks need, with its reason; nil if it grants all.
+  package static func refusedCall() -> String? { RequiredResources.refusal() }
+
   /// Returns the folder of the running program, with a final slash; empty if it is unknown.
   package static func programFolder() -> String { ProcessArguments.programFolder() }
 

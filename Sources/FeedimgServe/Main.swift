@@ -6,7 +6,11 @@ import Glibc
 @main
 enum Main {
   static func main() {
-    // The first thing, so that no signal is lost while the service starts.
+    if let refusal = ProcessEnvironment.refusedCall() {
+      printError(refusal)
+      exit(1)
+    }
+    // Before any other work, so that no signal is lost while the service starts.
     let signals = SignalWatch.signals([SIGTERM, SIGINT, SIGHUP])
     TaskThread.shareArena()
     // The runtime would run tasks on the main thread only if this function returned to it.

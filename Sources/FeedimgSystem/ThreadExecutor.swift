@@ -1,7 +1,8 @@
 /// Runs jobs in order on its own thread, which starts with the first job.
 ///
 /// It serves as the executor of an actor, and as the preferred executor of tasks that block on files. If the
-/// thread cannot be started, and after ``stop()``, the global executor runs the jobs.
+/// thread cannot be started, a thread of the global executor runs the queued jobs in order. After ``stop()``, the
+/// global executor runs the jobs.
 package final class ThreadExecutor: SerialExecutor, TaskExecutor {
   private enum Job: Sendable {
     case swift(UnownedJob)
@@ -73,12 +74,19 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   private func start() {
     guard !SystemThread.start(name, { self.runJobs() }) else { return }
-    let left = lock.withLock { state in
-      state.isStopped = true
-      defer { (state.jobs, state.afterwards) = ([], []) }
-      return state.jobs + state.afterwards.map(Job.closure)
+    // This does not wait for further jobs, because the global executor may have a single thread.
+    Task.detached { self.runQueuedJobs() }
+  }
+
+  /// Runs the queued jobs on the calling thread; the next job tries to start the thread again.
+  private func runQueuedJobs() {
+    while let turn = lock.withLock({ state -> Turn? in
+      if case .done(let turn) = Self.nextTurn(&state) { return turn }
+      state.isStarted = false
+      return nil
+    }) {
+      run(turn)
     }
-    for job in left { Self.runElsewhere(job) }
   }
 
   private static func runElsewhere(_ job: Job) {
@@ -89,16 +97,18 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
   }
 
   private func runJobs() {
-    while let turn = lock.wait(Self.nextTurn) {
-      for job in turn.jobs {
-        switch job {
-        case .swift(let job):
-          job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
-        case .closure(let work): work()
-        }
+    while let turn = lock.wait(Self.nextTurn) { run(turn) }
+  }
+
+  private func run(_ turn: Turn) {
+    for job in turn.jobs {
+      switch job {
+      case .swift(let job):
+        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      case .closure(let work): work()
       }
-      for work in turn.afterwards { work() }
     }
+    for work in turn.afterwards { work() }
   }
 
   private typealias Turn = (jobs: [Job], afterwards: [@Sendable () -> Void])

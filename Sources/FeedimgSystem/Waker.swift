@@ -16,7 +16,9 @@ package final class Waker: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  package func wake() { eventfd_write(descriptor, 1) }
+  package func wake() {
+    while eventfd_write(descriptor, 1) < 0, errno == EINTR {}
+  }
 
   package func clear() {
     var count: eventfd_t = 0

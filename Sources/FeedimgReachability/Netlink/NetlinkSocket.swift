@@ -70,10 +70,13 @@ final class NetlinkSocket {
   }
 
   private func send(_ request: borrowing NetlinkRequest) throws(NetlinkError) {
-    let sent = request.bytes.withUnsafeBytes { bytes in
-      // The kernel only reads the message.
-      nl_sendto(handle, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
-    }
+    var sent: Int32
+    repeat {
+      sent = request.bytes.withUnsafeBytes { bytes in
+        // The kernel only reads the message.
+        nl_sendto(handle, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+      }
+    } while sent < 0 && errno == EINTR
     guard sent >= 0 else { throw NetlinkError(code: .refused, number: errno) }
   }
 
