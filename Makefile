@@ -98,9 +98,9 @@ netlab: build ## test feedimg in a virtual machine with simulated radios and mod
 	Tests/Netlab/run --bin $(CURDIR)/$(BINARY) --bin $(CURDIR)/$(SERVICE) --bin "$$(command -v curl)" \
 	  --cmd 'feedimg network --json' --watch-cmd 'feedimg network --watch --json'
 
-faults: build ## let each system call of the commands fail once; takes minutes (EVERY=n for a sample)
+faults: build ## let each system call of the commands fail once; takes minutes (EVERY=n for a sample, COMMANDS=load for one command)
 	@Scripts/packages faults
-	Tests/Faults/run --every $(or $(EVERY),1)
+	Tests/Faults/run --every $(or $(EVERY),1) $(addprefix --command ,$(COMMANDS))
 
 fuzz: ## fuzz the readers of policies and items for ten minutes (SECONDS=)
 	@Scripts/packages build
