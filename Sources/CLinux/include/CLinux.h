@@ -52,7 +52,7 @@ int clinux_memory_file(void);
 int clinux_spawn(pid_t *process, const char *path, char *const arguments[], char *const variables[], int input,
                  int output);
 
-/// Creates a descriptor to wait on (epoll_create1(2)); -1 if the system refuses.
+// Makes a descriptor to wait on (epoll_create1(2)). Returns -1 if the system refuses.
 int clinux_epoll(void);
 
 #endif
