@@ -20,7 +20,7 @@ final class LoadOperation: Sendable {
   ) {
     let callbacks = loader.callbacks
     let owner = callbacks.register()
-    let task = Task { [loader = loader.loader] in
+    let task = PipelineActor.task { [loader = loader.loader] in
       let result: Result<LoadedImage, LoadError>
       do throws(LoadError) {
         let image = try await loader.load(

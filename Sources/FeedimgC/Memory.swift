@@ -26,7 +26,7 @@ public func feedimg_loader_clear_cache(
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     let callbacks = loader.callbacks
     let (owner, callback) = (callbacks.register(), Callback(callback, payload))
-    Task { [loader = loader.loader] in
+    PipelineActor.task { [loader = loader.loader] in
       var failure: Failure?
       do throws(ConfigurationError) {
         try await loader.clearCache()

@@ -26,7 +26,7 @@ final class PrefetchOperation: Sendable {
     owner = callbacks.register()
     callbacks.whenClosed(owner) { [weak prefetch] in prefetch?.stop() }
     guard let callback else { return }
-    Task { [callbacks, owner, outcomes = prefetch.outcomes, count = items.count] in
+    PipelineActor.task { [callbacks, owner, outcomes = prefetch.outcomes, count = items.count] in
       for await outcome in outcomes {
         callbacks.post(owner) { callback.receive(outcome, of: count) }
       }

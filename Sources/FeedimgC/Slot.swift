@@ -17,7 +17,7 @@ final class SlotHandle: Sendable {
     let (slot, callbacks) = (loader.loader.slot(), loader.callbacks)
     let owner = callbacks.register()
     task = callback.map { callback in
-      Task { [presentations = slot.presentations, weak slot] in
+      PipelineActor.task { [presentations = slot.presentations, weak slot] in
         for await _ in presentations {
           // The callback reads the slot when it runs, so that it never shows an earlier item.
           callbacks.post(owner, isSignal: true) { [weak slot] in

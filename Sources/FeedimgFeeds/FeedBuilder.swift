@@ -30,16 +30,22 @@ struct FeedBuilder {
 
   /// Reads a JSON document.
   ///
-  /// - Throws: ``FeedError`` for text that is not JSON.
+  /// - Throws: ``FeedError`` for text that is not JSON, and for a document that is neither an object nor an array.
   mutating func read(
     _ bytes: [UInt8],
     _ read: (JSONText, inout FeedBuilder) throws(JSONError) -> Void
   ) throws(FeedError) {
+    var scalar: JSONValue?
     do throws(JSONError) {
-      try JSONText.read(bytes) { text throws(JSONError) in try read(text, &self) }
+      try JSONText.read(bytes) { text throws(JSONError) in
+        guard text.isObject || text.isArray else { return scalar = try text.value() }
+        try read(text, &self)
+      }
     } catch {
       throw FeedError(.malformed, "not JSON: \(error.message)", line: error.line, column: error.column)
     }
+    guard let scalar else { return }
+    throw FeedError(.otherFormat, "expected an object or an array, found \(scalar.kind)")
   }
 
   /// Reads entries of JSON: one value, or the elements of an array one after another.

@@ -35,6 +35,8 @@ package struct JSONText {
 
   package var isArray: Bool { bytes[range.lowerBound] == UInt8(ascii: "[") }
 
+  package var isObject: Bool { bytes[range.lowerBound] == UInt8(ascii: "{") }
+
   /// The value in memory.
   package func value() throws(JSONError) -> JSONValue {
     var reader = reader
@@ -43,7 +45,7 @@ package struct JSONText {
 
   /// The value of a member; nil for other values than objects, and for null.
   package func member(_ name: String) throws(JSONError) -> JSONText? {
-    guard bytes[range.lowerBound] == UInt8(ascii: "{") else { return nil }
+    guard isObject else { return nil }
     var (reader, found) = (reader, nil as JSONText?)
     try reader.forEachMember { other, range in
       if other == name { found = JSONText(bytes: bytes, range: range) }
