@@ -1,6 +1,8 @@
 /// One candidate of a `srcset` attribute.
 struct ImageCandidate: Equatable {
   var url: String
+  /// The place of the URL in the attribute, as byte offsets.
+  var place = 0..<0
   /// The descriptor `w`, in pixels; nil if the candidate has another one.
   var width: Int?
   /// The descriptor `x`; 1 without one.
@@ -22,6 +24,8 @@ struct ImageCandidate: Equatable {
       let descriptors = end == url.endIndex ? takeDescriptors(from: &rest) : []
       guard var candidate = ImageCandidate(descriptors) else { continue }
       candidate.url = String(Substring(url[..<end]))
+      let start = attribute.utf8.distance(from: attribute.utf8.startIndex, to: url.startIndex)
+      candidate.place = start..<start + candidate.url.utf8.count
       let isRepeated = candidates.contains { $0.width == candidate.width && $0.density == candidate.density }
       if !isRepeated { candidates.append(candidate) }
     }
