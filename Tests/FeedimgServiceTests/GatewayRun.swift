@@ -14,6 +14,8 @@ struct GatewayRun {
     base = "http://127.0.0.1:\(try #require(service.port))"
   }
 
+  init(_ service: ServiceRun, port: UInt16) { (self.service, base) = (service, "http://127.0.0.1:\(port)") }
+
   func ask(_ target: String, _ arguments: String...) throws -> CurlResponse {
     try CurlResponse(of: run(target, arguments))
   }
