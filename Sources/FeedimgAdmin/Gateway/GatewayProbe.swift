@@ -2,9 +2,10 @@ import Glibc
 
 /// One request to a gateway on this machine, without the start of libcurl.
 enum GatewayProbe {
-  /// The status of the response to `OPTIONS /g/`; nil if there is none.
+  /// Asks for the methods of `/g/`.
   ///
   /// - Parameter address: A URL with a numeric host and a port.
+  /// - Returns: The status of the response; nil if there is none.
   static func status(of address: String) -> Int? {
     guard let scheme = address.firstRange(of: "://"), let colon = address.lastIndex(of: ":"),
       colon > scheme.upperBound

@@ -79,6 +79,7 @@ extension PlacedText {
   /// - Parameters:
   ///   - mark: The byte with which each encoded character begins.
   ///   - decode: The character at an index and the index after it; nil to keep the byte.
+  /// - Returns: The text, with the places of the encoded characters.
   private func decoding(
     from mark: UInt8,
     _ decode: (Int) -> (scalar: Unicode.Scalar, end: Int)?

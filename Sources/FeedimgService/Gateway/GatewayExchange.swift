@@ -19,6 +19,7 @@ protocol GatewayExchange {
   /// - Parameters:
   ///   - head: The response of the server.
   ///   - isChanged: Whether the document was changed; nil for a response without a body.
+  /// - Returns: The fields in their order.
   func fields(for head: ResponseHead, isChanged: Bool?) -> HTTPFields
 
   /// Changes the lines of a stream of events; nil for all other bodies.
