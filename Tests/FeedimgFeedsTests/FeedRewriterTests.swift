@@ -218,6 +218,36 @@ import Testing
     #expect(try Self.rewriter().rewritten(Array(text.utf8)) == nil)
   }
 
+  @Test func `a tag with very many attributes and a very long srcset are not slow`() throws {
+    let attributes = String(repeating: "src=a ", count: 30_000)
+    let candidates = (1...30_000).map { "a\($0).jpg \($0)w" }.joined(separator: ", ")
+    let html = "<![CDATA[<img \(attributes)><img srcset='\(candidates)'>]]>"
+    let document = Array(Self.item("<description>\(html)</description>").utf8)
+    let changed = try #require(try Self.rewriter().rewritten(document))
+    #expect(changed.count > document.count)
+  }
+
+  static let samples = SampleTests.samples.filter { [.rss, .atom, .jsonFeed].contains($0.format) }
+
+  @Test(arguments: samples)
+  func `each picture of a real feed has a new address, and all other bytes stay`(
+    _ sample: SampleTests.Sample
+  ) throws {
+    let document = try sample.file(sample.input)
+    let base = try ImageURL("https://x.example/")
+    let rewriter = FeedRewriter(base: base) { original, thumbnail in
+      (original ?? thumbnail).map { "<<\($0)>>" }
+    }
+    let changed = String(decoding: try #require(rewriter.rewritten(document)), as: UTF8.self)
+    for item in try FeedReader(base: base).read(document).items {
+      for url in [item.original, item.thumbnail].compactMap(\.?.url.text) {
+        #expect(changed.contains("<<\(url)>>"))
+      }
+    }
+    let restored = changed.replacing("<<", with: "").replacing(">>", with: "")
+    #expect(restored == String(decoding: document, as: UTF8.self))
+  }
+
   @Test func `a feed cut or changed anywhere is read without a fault`() throws {
     let rewriter = try Self.rewriter()
     for row in Self.rows {

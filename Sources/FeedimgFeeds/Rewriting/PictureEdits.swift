@@ -46,8 +46,9 @@ struct PictureEdits {
     guard ["img", "source", "video"].contains(element), !(isOnePixel("width") && isOnePixel("height")) else {
       return
     }
-    for (index, (name, value)) in attributes.enumerated()
-    where !attributes[..<index].contains(where: { $0.name == name }) {
+    var names = Set<String>()
+    // Only the first attribute of a name counts.
+    for (name, value) in attributes where names.insert(name).inserted {
       switch (element, name) {
       case ("img", _) where Self.sources.contains(name): replace(value.decodingReferences(), base: base)
       case ("img", _) where Self.candidates.contains(name),

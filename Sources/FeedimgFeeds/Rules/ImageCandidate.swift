@@ -13,6 +13,7 @@ struct ImageCandidate: Equatable {
   /// - Returns: The valid candidates in order; of candidates with the same descriptor, the first.
   static func candidates(in attribute: String) -> [ImageCandidate] {
     var candidates: [ImageCandidate] = []
+    var (widths, densities) = (Set<Int>(), Set<Double>())
     var rest = attribute.utf8[...]
     while true {
       rest = rest.drop { isSpace($0) || $0 == comma }
@@ -26,8 +27,9 @@ struct ImageCandidate: Equatable {
       candidate.url = String(Substring(url[..<end]))
       let start = attribute.utf8.distance(from: attribute.utf8.startIndex, to: url.startIndex)
       candidate.place = start..<start + candidate.url.utf8.count
-      let isRepeated = candidates.contains { $0.width == candidate.width && $0.density == candidate.density }
-      if !isRepeated { candidates.append(candidate) }
+      let isNew =
+        candidate.width.map { widths.insert($0).inserted } ?? densities.insert(candidate.density).inserted
+      if isNew { candidates.append(candidate) }
     }
   }
 
