@@ -26,6 +26,7 @@ struct FeedimgCommand: ParsableCommand {
         feedimg settings set always-load-originals-on-cellular yes
         feedimg policy table                          print all decisions of the policy
         feedimg serve                                 share cache and downloads over HTTP
+        feedimg gateway                               print the addresses for other clients
 
       An item is JSON:
         {"originalImage": "https://x.example/a.jpg",
@@ -42,7 +43,7 @@ struct FeedimgCommand: ParsableCommand {
     subcommands: [
       ResolveCommand.self, LoadCommand.self, PrefetchCommand.self, ItemsCommand.self, NetworkCommand.self,
       SettingsCommand.self, CacheCommand.self, PolicyCommand.self, UsageCommand.self, ServeCommand.self,
-      DoctorCommand.self,
+      GatewayCommand.self, DoctorCommand.self,
     ]
   )
 }

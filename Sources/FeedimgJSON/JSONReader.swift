@@ -138,6 +138,44 @@ extension JSONReader {
     return elements
   }
 
+  /// The value of a text that holds exactly one value, with the places of all values in it.
+  static func node(in text: some Collection<UInt8>) throws(JSONError) -> JSONNode {
+    try read(text) { reader throws(JSONError) in
+      guard reader.skipWhiteSpace() else { throw reader.fault("expected a JSON value") }
+      let node = try reader.node(depth: 0)
+      guard !reader.skipWhiteSpace() else { throw reader.fault("expected the end of the text") }
+      return node
+    }
+  }
+
+  private mutating func node(depth: Int) throws(JSONError) -> JSONNode {
+    guard depth < Self.maximumDepth else { throw fault("nested more than \(Self.maximumDepth) deep") }
+    let start = offset
+    let content: JSONNode.Content
+    switch peek {
+    case UInt8(ascii: "{"):
+      var members: [(name: String, value: JSONNode)] = []
+      try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
+        guard reader.peek == UInt8(ascii: "\"") else { throw reader.unexpected("a member name in quotes") }
+        let name = try reader.string()
+        try reader.takeColon()
+        members.append((name, try reader.node(depth: depth + 1)))
+      }
+      content = .object(members)
+    case UInt8(ascii: "["):
+      var elements: [JSONNode] = []
+      try list(until: "]", orElse: "`,` or `]`") { reader, _ throws(JSONError) in
+        elements.append(try reader.node(depth: depth + 1))
+      }
+      content = .array(elements)
+    case UInt8(ascii: "\""): content = .string(try string())
+    default:
+      _ = try value()
+      content = .other
+    }
+    return JSONNode(content: content, range: start..<offset)
+  }
+
   /// Moves past one value without keeping it; ``offset`` is at its start.
   mutating func skipValue(depth: Int = 0) throws(JSONError) {
     guard depth < Self.maximumDepth else { throw fault("nested more than \(Self.maximumDepth) deep") }

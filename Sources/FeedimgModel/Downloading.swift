@@ -24,6 +24,8 @@ package struct DownloadRequest: Sendable, Hashable {
   package var redirectLimit: Int
   /// Whether the transfer follows redirects; otherwise a redirect is the final response.
   package var followsRedirects = true
+  /// Whether the server may send any content coding that the downloader can decode; otherwise none.
+  package var acceptsCodings = false
   /// The time limit for name resolution, connection and handshake.
   package var connectTimeout: Duration
   /// The time limit from the sent request to the first byte of the response.

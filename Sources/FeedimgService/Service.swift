@@ -1,4 +1,6 @@
 public import Feedimg
+import FeedimgAdmin
+import FeedimgSystem
 import Glibc
 import NIOCore
 import NIOHTTP1
@@ -13,6 +15,8 @@ public final class Service: Sendable {
     var addresses: [String] = []
     var token: AccessToken?
     var heartbeat: RepeatedTask?
+    /// The description of the gateway, once it is written.
+    var gateway: GatewayStatus?
   }
 
   private let configuration: ServiceConfiguration
@@ -106,8 +110,32 @@ public final class Service: Sendable {
   /// - Returns: The new token.
   /// - Throws: ``ServiceError`` if the file cannot be written.
   public func replaceGatewayToken() throws(ServiceError) -> String {
-    try AccessToken.replaced(in: AccessToken.file("gateway-token", beside: settings.path)).text
+    try AccessToken.replaced(in: gatewayTokenFile).text
   }
+
+  private var gatewayTokenFile: String { AccessToken.file("gateway-token", beside: settings.path) }
+
+  /// Describes the gateway for `feedimg gateway` and `feedimg doctor`.
+  private func publishGateway() throws(ServiceError) {
+    guard let gateway = configuration.gateway else { return }
+    _ = try AccessToken(file: gatewayTokenFile)
+    let address = addresses.first { $0.hasPrefix("http") }
+    let status = GatewayStatus(address: address, server: gateway.mastodon)
+    do throws(FileFault) {
+      try status.write(to: gatewayFolder)
+    } catch {
+      throw ServiceError("\(error)")
+    }
+    state.withLock { $0.gateway = status }
+  }
+
+  /// Removes the description, unless another service has replaced it.
+  private func withdrawGateway() {
+    guard let status = state.withLock({ $0.gateway }), status.isWritten(to: gatewayFolder) else { return }
+    unlink(GatewayStatus.path(in: gatewayFolder))
+  }
+
+  private var gatewayFolder: String { FilePath(settings.path).folder }
 
   /// Starts listening.
   ///
@@ -123,6 +151,7 @@ public final class Service: Sendable {
     }
     state.withLock { $0.token = token }
     for socket in sockets { try await listen(on: socket, token: token) }
+    try publishGateway()
     startHeartbeat()
   }
 
@@ -141,6 +170,7 @@ public final class Service: Sendable {
   /// - Parameter gracePeriod: The time after which open connections are closed.
   public func stop(within gracePeriod: Duration) async {
     manager.isStopping()
+    withdrawGateway()
     for listener in state.withLock({ $0.listeners }) { try? await listener.close() }
     // Released outside the lock, as that removes the socket.
     _ = state.withLock { state in

@@ -77,8 +77,10 @@ final class CurlHandle {
     // negotiates HTTP/2.
     try set(CURLOPT_PIPEWAIT, to: transfer.url.isSecure ? 1 : 0)
     // Images are already compressed. Without this field, a server may choose any coding (RFC 9110 §12.5.3).
-    // If a server ignores it, libcurl decodes the body.
-    if transfer.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, to: "identity") }
+    // If a server ignores it, libcurl decodes the body. An empty text stands for all codings that libcurl knows.
+    if transfer.decodesContent {
+      try set(CURLOPT_ACCEPT_ENCODING, to: transfer.request.acceptsCodings ? "" : "identity")
+    }
     var fields = transfer.fields
     var omitted: [String] = []
     switch transfer.request.method {

@@ -32,6 +32,15 @@ package enum Gzip {
     return bytes + end.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
   }
 
+  /// Bytes in one block without compression, of which gzip can hold 65,535 (RFC 1951 §3.2.4).
+  package static func stored(_ bytes: [UInt8]) -> [UInt8] {
+    let length = UInt16(bytes.count)
+    let sizes = [length, ~length].flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+    let end = [checksum(bytes, 0), UInt32(length)]
+    return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1] + sizes + bytes
+      + end.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+  }
+
   /// The CRC-32 of bytes, followed by this many zeros (RFC 1952 §8).
   private static func checksum(_ start: [UInt8], _ zeros: Int) -> UInt32 {
     var table: [UInt32] = []

@@ -5,7 +5,26 @@ import Glibc
 extension Diagnosis {
   /// The service's socket and token.
   static func service(_ configuration: ImageLoader.Configuration) -> [Finding] {
-    [configuration.usualService.map(listener), token(configuration)].compactMap(\.self)
+    [configuration.usualService.map(listener), token(configuration), gateway(configuration)].compactMap(
+      \.self
+    )
+  }
+
+  /// Whether the gateway responds; nil if no service has one.
+  private static func gateway(_ configuration: ImageLoader.Configuration) -> Finding? {
+    guard let gateway = GatewayStatus(configuration) else { return nil }
+    guard let address = gateway.address else {
+      let text = "the service listens on no port, so no client can use its gateway; add `--port 8080`"
+      return Finding(subject: "gateway", verdict: .warning, text: text)
+    }
+    guard gateway.isReached else {
+      let text = "the gateway at `\(address)` does not respond; start `feedimg serve` again"
+      return Finding(subject: "gateway", verdict: .warning, text: text)
+    }
+    let server = gateway.server.map { " and serves the API of `\($0)`" } ?? ""
+    let text =
+      "the gateway at `\(address)` responds\(server); `feedimg gateway` prints the settings of clients"
+    return Finding(subject: "gateway", verdict: .ok, text: text)
   }
 
   private static func listener(_ path: String) -> Finding {

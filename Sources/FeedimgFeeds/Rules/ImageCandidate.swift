@@ -1,6 +1,8 @@
 /// One candidate of a `srcset` attribute.
 struct ImageCandidate: Equatable {
   var url: String
+  /// The place of the URL in the attribute, as byte offsets.
+  var place = 0..<0
   /// The descriptor `w`, in pixels; nil if the candidate has another one.
   var width: Int?
   /// The descriptor `x`; 1 without one.
@@ -11,6 +13,7 @@ struct ImageCandidate: Equatable {
   /// - Returns: The valid candidates in order; of candidates with the same descriptor, the first.
   static func candidates(in attribute: String) -> [ImageCandidate] {
     var candidates: [ImageCandidate] = []
+    var (widths, densities) = (Set<Int>(), Set<Double>())
     var rest = attribute.utf8[...]
     while true {
       rest = rest.drop { isSpace($0) || $0 == comma }
@@ -22,8 +25,11 @@ struct ImageCandidate: Equatable {
       let descriptors = end == url.endIndex ? takeDescriptors(from: &rest) : []
       guard var candidate = ImageCandidate(descriptors) else { continue }
       candidate.url = String(Substring(url[..<end]))
-      let isRepeated = candidates.contains { $0.width == candidate.width && $0.density == candidate.density }
-      if !isRepeated { candidates.append(candidate) }
+      let start = attribute.utf8.distance(from: attribute.utf8.startIndex, to: url.startIndex)
+      candidate.place = start..<start + candidate.url.utf8.count
+      let isNew =
+        candidate.width.map { widths.insert($0).inserted } ?? densities.insert(candidate.density).inserted
+      if isNew { candidates.append(candidate) }
     }
   }
 

@@ -78,6 +78,24 @@ package final class ResponseStream: Sendable {
     withExtendedLifetime(gone) {}
   }
 
+  /// Drops chunks of which no reader needs a byte any more.
+  ///
+  /// - Parameter position: The position of the first byte that is needed.
+  package func drop(before position: Int) {
+    let gone = state.withLock { state in
+      var (start, number) = (state.start, 0)
+      while number < state.chunks.count, start + state.chunks[number].count <= position {
+        start += state.chunks[number].count
+        number += 1
+      }
+      defer { state.chunks.removeFirst(number) }
+      state.start = start
+      return Array(state.chunks[..<number])
+    }
+    // The chunks are freed outside the lock.
+    withExtendedLifetime(gone) {}
+  }
+
   /// Ends the body; only the first call counts.
   ///
   /// - Parameter error: Why the body is incomplete; nil if it is complete.

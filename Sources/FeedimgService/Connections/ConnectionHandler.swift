@@ -192,7 +192,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       return send(problem.response, context: context)
     }
     // Those of a gateway belong to the server behind it.
-    let hasOwnCredentials = routes.isGateway(target.path) && !GatewayRoute.isPicture(target.path)
+    let hasOwnCredentials = routes.isGateway(target.path) && GatewayRoute.passesCredentials(target.path)
     let request = ServiceRequest(
       head.method.rawValue,
       target,

@@ -1,6 +1,7 @@
+import FeedimgFeeds
 import FeedimgJSON
 
-/// Replaces the addresses of pictures in a document of the Mastodon client API.
+/// Replaces the addresses of pictures in a document of the Mastodon client API, and keeps all other bytes.
 ///
 /// It recognises the entities by their members, wherever they occur.
 struct MastodonDocument {
@@ -9,39 +10,40 @@ struct MastodonDocument {
 
   /// The document with its new addresses; nil if it has no picture or is not JSON.
   func rewritten(_ bytes: [UInt8]) -> [UInt8]? {
-    guard let value = try? JSONReader.value(in: bytes) else { return nil }
-    let result = rewritten(value)
-    return result == value ? nil : Array(result.text(.compact).utf8)
+    guard let value = try? JSONNode.read(bytes) else { return nil }
+    var edits = DocumentEdits()
+    add(value, to: &edits)
+    return edits.applied(to: bytes)
   }
 
-  private func rewritten(_ value: JSONValue) -> JSONValue {
-    switch value {
-    case .array(let elements): return .array(elements.map(rewritten))
-    case .object(let object):
-      let pictures = pictures(in: object)
-      var result = JSONObject()
-      for member in object.members {
-        let new = pictures[member.name].flatMap(address).map(JSONValue.string)
-        result.append(member.name, new ?? rewritten(member.value))
+  private func add(_ value: JSONNode, to edits: inout DocumentEdits) {
+    for element in value.elements { add(element, to: &edits) }
+    guard case .object(let members) = value.content else { return }
+    let pictures = pictures(in: value)
+    for member in members {
+      if let picture = pictures[member.name], member.value.text != nil {
+        // Addresses have no characters that JSON escapes.
+        if let new = address(picture) { edits.replace(member.value.range, with: "\"\(new)\"") }
+      } else {
+        add(member.value, to: &edits)
       }
-      return .object(result)
-    default: return value
     }
   }
 
   /// The pictures of an entity by the member that has their address.
-  private func pictures(in object: JSONObject) -> [String: GatewayPicture] {
+  private func pictures(in object: JSONNode) -> [String: GatewayPicture] {
     func text(_ name: String) -> String? { object[name]?.text.flatMap { $0.isEmpty ? nil : $0 } }
+    func has(_ name: String) -> Bool { object[name] != nil }
     var pictures: [String: GatewayPicture] = [:]
     func add(_ names: [String], _ picture: (String) -> GatewayPicture) {
       for name in names { if let url = text(name) { pictures[name] = picture(url) } }
     }
-    if object["acct"] != nil || object["username"] != nil {
+    if has("acct") || has("username") {
       add(["avatar", "avatar_static", "header", "header_static"]) { .thumbnail($0) }
     }
-    if object["shortcode"] != nil { add(["url", "static_url"]) { .thumbnail($0) } }
-    if object["provider_name"] != nil { add(["image"]) { .thumbnail($0) } }
-    if object["preview_url"] != nil, let type = text("type") {
+    if has("shortcode") { add(["url", "static_url"]) { .thumbnail($0) } }
+    if has("provider_name") { add(["image"]) { .thumbnail($0) } }
+    if has("preview_url"), let type = text("type") {
       if type == "image" {
         let preview = text("preview_url")
         add(["url", "remote_url"]) { .original($0, thumbnail: preview == $0 ? nil : preview) }

@@ -9,6 +9,10 @@ struct BodyStream: Sendable {
   let length: Int?
   /// The length of the whole body, if known.
   private let total: Int?
+  /// Changes the events in the body; nil to send it as it is.
+  private let events: EventLines?
+  /// Whether the body may drop the bytes that were sent.
+  private let isOnlyReader: Bool
   /// Leaves the load of the body.
   let leave: @Sendable () -> Void
 
@@ -21,6 +25,24 @@ struct BodyStream: Sendable {
     (self.body, self.part, self.leave) = (body, part, leave)
     self.length = part?.count ?? length
     total = length
+    (events, isOnlyReader) = (nil, false)
+  }
+
+  /// A body that no one else reads, so that memory holds only what the client has not taken.
+  ///
+  /// - Parameters:
+  ///   - body: The body that is being received.
+  ///   - length: The length of the body, if known.
+  ///   - events: Changes the events in the body; nil to send it as it is.
+  ///   - leave: Called when the client disconnects before the end.
+  init(
+    onlyReaderOf body: ResponseStream,
+    length: Int?,
+    events: EventLines? = nil,
+    leave: @escaping @Sendable () -> Void
+  ) {
+    (self.body, self.length, self.events, self.leave) = (body, length, events, leave)
+    (part, total, isOnlyReader) = (nil, length, true)
   }
 
   /// Sends the body piece by piece.
@@ -31,14 +53,17 @@ struct BodyStream: Sendable {
   /// - Returns: Whether the whole part was sent.
   func sendPieces(_ send: (ArraySlice<UInt8>) async -> Bool) async -> Bool {
     let wanted = part ?? 0..<Int.max
-    var position = wanted.lowerBound
+    var (position, events) = (wanted.lowerBound, events)
     do throws(LoadError) {
       while position < wanted.upperBound, let chunk = try await body.chunk(at: position) {
         let end = position + chunk.count
         if end == total { _ = try await body.chunk(at: end) }
-        guard await send(chunk.prefix(wanted.upperBound - position)) else { return false }
+        let piece = events?.take(chunk)[...] ?? chunk.prefix(wanted.upperBound - position)
+        if !piece.isEmpty { guard await send(piece) else { return false } }
         position = end
+        if isOnlyReader { body.drop(before: position) }
       }
+      if let rest = events?.end(), !rest.isEmpty { return await send(rest[...]) }
       return true
     } catch {
       return false

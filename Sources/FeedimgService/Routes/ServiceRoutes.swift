@@ -50,7 +50,7 @@ struct ServiceRoutes {
       GatewayRoute(
         option: $0,
         tokenFile: AccessToken.file("gateway-token", beside: settingsPath),
-        loader: loader,
+        forwarding: GatewayForwarding(loader: loader),
         image: image,
         fetch: fetch
       )

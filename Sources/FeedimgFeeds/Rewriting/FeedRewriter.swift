@@ -1,0 +1,119 @@
+import FeedimgJSON
+package import FeedimgModel
+
+/// Replaces the addresses of pictures in a feed, and keeps all other bytes.
+///
+/// It reads enclosures, Media RSS, the images of podcasts and channels, and HTML. Links and texts that name a
+/// picture stay.
+package struct FeedRewriter {
+  /// The new address of a picture with this original, which the policy may replace with this thumbnail; nil to
+  /// keep the old one.
+  ///
+  /// Without an original, it is the thumbnail alone.
+  package typealias Address = (_ original: String?, _ thumbnail: String?) -> String?
+
+  private let base: ImageURL
+  private let address: Address
+
+  /// - Parameters:
+  ///   - base: The address of the feed, to which its relative URLs refer.
+  ///   - address: The new address of a picture, in characters that neither XML nor JSON escapes.
+  package init(base: ImageURL, address: @escaping Address) {
+    self.base = base
+    self.address = address
+  }
+
+  /// The feed with new addresses.
+  ///
+  /// - Returns: Nil for a document without pictures, and for one that is no feed: a page, a feed that is not
+  ///   well-formed, or one in an encoding that does not extend ASCII. UTF-16 is supported.
+  package func rewritten(_ document: [UInt8]) -> [UInt8]? {
+    guard let format = FeedFormat(detecting: document), [.rss, .atom, .jsonFeed].contains(format),
+      let feed = try? FeedReader(format: format, base: base).read(document)
+    else { return nil }
+    let pictures = FeedPictures(feed.items, address)
+    if format == .jsonFeed { return JSONFeedEdits.edits(of: document, base, pictures).applied(to: document) }
+    let encoding = MarkupEncoding(of: document)
+    switch encoding.name {
+    case "UTF-8": return XMLFeedEdits.edits(of: document, base, pictures).applied(to: document)
+    case "UTF-16LE", "UTF-16BE":
+      return UTF16Document(document, isLittle: encoding.name == "UTF-16LE")?.replacing {
+        XMLFeedEdits.edits(of: $0, base, pictures).applied(to: $0)
+      }
+    case let name where Self.extendsASCII(name):
+      return XMLFeedEdits.edits(of: document, base, pictures, isUTF8: false).applied(to: document)
+    default: return nil
+    }
+  }
+
+  /// The URL of a reference; nil if it is not of http or https.
+  package static func absolute(_ reference: String, base: ImageURL) -> String? {
+    let cleaned = URLReference.cleaned(reference)
+    return cleaned.isEmpty ? nil : try? ImageURL(URLReference.resolve(cleaned, base: base.text)).text
+  }
+
+  /// Whether the bytes of markup mean the same characters in an encoding as in ASCII.
+  private static func extendsASCII(_ name: String) -> Bool {
+    let known = ["iso-8859", "windows-", "cp125", "koi8", "euc", "gb", "big5", "shift_jis", "sjis"]
+    return known.contains { name.lowercased().hasPrefix($0) }
+  }
+}
+
+/// The pictures of a feed by the addresses of their versions.
+struct FeedPictures {
+  private var versions: [String: (original: String?, thumbnail: String?)] = [:]
+  private let address: FeedRewriter.Address
+
+  init(_ items: [FeedItem], _ address: @escaping FeedRewriter.Address) {
+    self.address = address
+    for item in items {
+      let thumbnail = item.thumbnail?.url
+      for version in [item.original].compactMap(\.self) + item.sizes where version.url != thumbnail {
+        versions[version.url.key] = (version.url.text, thumbnail?.text)
+      }
+      if let thumbnail, versions[thumbnail.key] == nil { versions[thumbnail.key] = (nil, thumbnail.text) }
+    }
+  }
+
+  /// The new address of a version of a picture.
+  ///
+  /// - Parameters:
+  ///   - reference: The reference to it in the feed.
+  ///   - base: The URL to which the reference refers.
+  ///   - isThumbnail: Whether the place in the feed is that of a thumbnail.
+  /// - Returns: Nil to keep the reference.
+  func address(of reference: String, base: String?, isThumbnail: Bool) -> String? {
+    let cleaned = URLReference.cleaned(reference)
+    guard !cleaned.isEmpty, let url = try? ImageURL(URLReference.resolve(cleaned, base: base)) else {
+      return nil
+    }
+    if isThumbnail { return address(nil, url.text) }
+    guard let known = versions[url.key] else { return address(url.text, nil) }
+    return address(known.original, known.thumbnail)
+  }
+}
+
+/// A document in UTF-16, as UTF-8 for a while.
+private struct UTF16Document {
+  private let text: String
+  private let isLittle: Bool
+
+  /// Nil for a document that is not valid UTF-16, because it could not be restored.
+  init?(_ document: [UInt8], isLittle: Bool) {
+    guard document.count.isMultiple(of: 2) else { return nil }
+    let units = stride(from: 0, to: document.count, by: 2).map { index in
+      let (first, second) = (UInt16(document[index]), UInt16(document[index + 1]))
+      return isLittle ? second << 8 | first : first << 8 | second
+    }
+    guard let text = String(validating: units, as: UTF16.self) else { return nil }
+    (self.text, self.isLittle) = (text, isLittle)
+  }
+
+  func replacing(_ change: ([UInt8]) -> [UInt8]?) -> [UInt8]? {
+    guard let changed = change(Array(text.utf8)) else { return nil }
+    return String(decoding: changed, as: UTF8.self).utf16.flatMap { unit in
+      let (low, high) = (UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8))
+      return isLittle ? [low, high] : [high, low]
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import FeedimgModel
+
+/// A request that a gateway forwards to another server, with the changes to its response.
+protocol GatewayExchange {
+  /// The request for the server.
+  func download() throws(LoadError) -> DownloadRequest
+
+  /// Whether the response may last for days, as a stream of events does.
+  var isEndless: Bool { get }
+
+  /// Whether the body may be a document to change; the gateway then reads all of it before it responds.
+  func mayChange(_ head: ResponseHead) -> Bool
+
+  /// The changed document of a response; nil to keep it.
+  func changed(_ document: [UInt8], of head: ResponseHead) -> [UInt8]?
+
+  /// The fields for the client, without the length of the body.
+  ///
+  /// - Parameters:
+  ///   - head: The response of the server.
+  ///   - isChanged: Whether the document was changed; nil for a response without a body.
+  /// - Returns: The fields in their order.
+  func fields(for head: ResponseHead, isChanged: Bool?) -> HTTPFields
+
+  /// Changes the lines of a stream of events; nil for all other bodies.
+  func events(in head: ResponseHead) -> EventLines?
+}
+
+extension GatewayExchange {
+  var isEndless: Bool { false }
+
+  func events(in head: ResponseHead) -> EventLines? { nil }
+}
+
+extension DownloadRequest {
+  /// A request of a gateway, with the limits of all gateways.
+  init(_ request: ServiceRequest, to url: ImageURL) {
+    self.init(
+      url: url,
+      fields: request.fields.forServer,
+      // Memory holds the body until the client has taken it.
+      bodyLimit: .mebibytes(128),
+      stallTimeout: .seconds(60)
+    )
+    let hasBody = !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method)
+    method = .other(request.method, body: hasBody ? request.body : nil)
+    followsRedirects = false
+    // A range counts the bytes of one coding.
+    acceptsCodings = request.fields["Range"] == nil
+  }
+}
+
+extension HTTPFields {
+  /// The fields of a client for another server (RFC 9110 §7.6.1).
+  var forServer: HTTPFields {
+    // libcurl sets the host, the length and the content codings that it can decode.
+    let own = ["host", "content-length", "expect", "accept-encoding", "origin", "referer"]
+    var result = endToEnd { own.contains($0) }
+    result.fields.append(Field(name: "Via", value: "1.1 feedimg"))
+    return result
+  }
+
+  /// The fields of a server for the client.
+  var forClient: HTTPFields {
+    var result = endToEnd { ["content-length", "alt-svc", "strict-transport-security"].contains($0) }
+    // For a browser, all responses have the origin of this service; the sandbox takes it from them.
+    result.fields.append(Field(name: "Content-Security-Policy", value: "sandbox"))
+    return result
+  }
+
+  /// The fields of a document whose bytes were changed, which digests and ranges no longer match.
+  var forChanged: HTTPFields {
+    let stale = ["accept-ranges", "content-md5", "digest", "content-digest", "repr-digest"]
+    return HTTPFields(fields.filter { field in !stale.contains { field.isNamed($0) } })
+  }
+
+  /// The fields without those of the connection, and without others.
+  ///
+  /// - Parameter isLeftOut: Whether to leave out a field with this name in lower case.
+  /// - Returns: The remaining fields in their order.
+  func endToEnd(without isLeftOut: (String) -> Bool) -> HTTPFields {
+    let listed = (self["Connection"] ?? "").split(separator: ",").map { $0.trimmed.lowercased() }
+    let hop = [
+      "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-authentication-info",
+      "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+    return HTTPFields(
+      fields.filter { field in
+        let name = field.name.lowercased()
+        return !hop.contains(name) && !listed.contains(name) && !isLeftOut(name)
+      }
+    )
+  }
+}

@@ -1,0 +1,80 @@
+import FeedimgModel
+
+/// A request to the Mastodon API of a server.
+struct MastodonExchange: GatewayExchange {
+  let request: ServiceRequest
+  /// The server, such as `https://mastodon.example`.
+  let origin: String
+  let address: GatewayAddress
+
+  var isEndless: Bool { request.target.path.hasPrefix("/api/v1/streaming") }
+
+  func download() throws(LoadError) -> DownloadRequest {
+    let url: ImageURL
+    do throws(ImageURLError) {
+      url = try ImageURL(origin + request.target.text)
+    } catch {
+      throw LoadError(.malformed, message: "the target of the request \(error)")
+    }
+    var download = DownloadRequest(request, to: url)
+    for index in download.fields.fields.indices where download.fields.fields[index].isNamed("if-none-match") {
+      download.fields.fields[index].value.replace("-\(address.mark)\"", with: "\"")
+    }
+    if isEndless {
+      // Servers send a comment now and then in a stream of events, which may last for days.
+      (download.stallTimeout, download.paceTimeout) = (.seconds(300), .seconds(1 << 30))
+      download.responseTimeout = .seconds(300)
+      download.bodyLimit = ByteCount(.max)
+      // A content coding could hold events back.
+      download.acceptsCodings = false
+    }
+    return download
+  }
+
+  func mayChange(_ head: ResponseHead) -> Bool {
+    let type = head.mediaType
+    return head.isWhole && (type == "application/json" || type.hasSuffix("+json"))
+  }
+
+  func changed(_ document: [UInt8], of head: ResponseHead) -> [UInt8]? {
+    MastodonDocument(address: address.address(of:)).rewritten(document)
+  }
+
+  func events(in head: ResponseHead) -> EventLines? {
+    guard head.isWhole, head.mediaType == "text/event-stream" else { return nil }
+    return EventLines { [address] in MastodonDocument(address: address.address(of:)).rewritten($0) }
+  }
+
+  /// URLs of the server in `Link` and `Location` lead back through the gateway.
+  func fields(for head: ResponseHead, isChanged: Bool?) -> HTTPFields {
+    var result = head.fields.forClient
+    for index in result.fields.indices {
+      let field = result.fields[index]
+      if field.isNamed("link") {
+        result.fields[index].value.replace("<\(origin)/", with: "<\(address.base)/")
+      } else if field.isNamed("location"), field.value.hasPrefix("\(origin)/") {
+        result.fields[index].value = address.base + field.value.dropFirst(origin.count)
+      }
+    }
+    let knowsChanged = request.fields["If-None-Match"]?.contains("-\(address.mark)\"") ?? false
+    guard isChanged ?? knowsChanged else { return result }
+    if isChanged == true {
+      result = result.forChanged
+      result.fields.removeAll { $0.isNamed("last-modified") }
+    }
+    // The bytes differ with the address of the gateway and with its token.
+    for index in result.fields.indices where result.fields[index].isNamed("etag") {
+      guard result.fields[index].value.hasSuffix("\"") else { continue }
+      result.fields[index].value = result.fields[index].value.dropLast() + "-\(address.mark)\""
+    }
+    return result
+  }
+}
+
+extension ResponseHead {
+  /// The media type in lower case and without parameters.
+  var mediaType: String { fields["Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() ?? "" }
+
+  /// Whether the body is a whole document without a content coding.
+  var isWhole: Bool { status != 206 && fields["Content-Encoding"] ?? "identity" == "identity" }
+}
