@@ -79,7 +79,8 @@ import Testing
   @Test func `garbage and another format are one clear error`() {
     for (text, format, part) in [
       ("\u{1}\u{2}garbage", nil, "expected a feed in one of the formats mastodon, "),
-      ("", nil, "expected a feed"), ("<svg/>", nil, "expected a feed"), ("17", .mastodon, "expected an object or"),
+      ("", nil, "expected a feed"), ("<svg/>", nil, "expected a feed"),
+      ("17", .mastodon, "expected an object or"),
       ("<rss><channel></rss>", .rss, "not XML"),
       ("<feed/>", .rss, "expected the element `rss`, found `feed`"),
       ("<rss/>", .atom, "expected the element `feed`, found `rss`"), ("{]", .reddit, "not JSON"),
