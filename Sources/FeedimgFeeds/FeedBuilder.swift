@@ -38,8 +38,7 @@ struct FeedBuilder {
     var scalar: JSONValue?
     do throws(JSONError) {
       try JSONText.read(bytes) { text throws(JSONError) in
-        guard text.isObject || text.isArray else { return scalar = try text.value() }
-        try read(text, &self)
+        if text.isObject || text.isArray { try read(text, &self) } else { scalar = try text.value() }
       }
     } catch {
       throw FeedError(.malformed, "not JSON: \(error.message)", line: error.line, column: error.column)

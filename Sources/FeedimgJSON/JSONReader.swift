@@ -31,9 +31,17 @@ package struct JSONReader {
   ///
   /// - Throws: ``JSONError`` with the position of the first error.
   package static func value(in text: some Collection<UInt8>) throws(JSONError) -> JSONValue {
+    try readOne(text) { reader throws(JSONError) in try reader.value() }
+  }
+
+  /// Reads a text that holds exactly one value.
+  private static func readOne<Value>(
+    _ text: some Collection<UInt8>,
+    _ body: (inout JSONReader) throws(JSONError) -> Value
+  ) throws(JSONError) -> Value {
     try read(text) { reader throws(JSONError) in
       guard reader.skipWhiteSpace() else { throw reader.fault("expected a JSON value") }
-      let value = try reader.value()
+      let value = try body(&reader)
       guard !reader.skipWhiteSpace() else { throw reader.fault("expected the end of the text") }
       return value
     }
@@ -140,12 +148,7 @@ extension JSONReader {
 
   /// The value of a text that holds exactly one value, with the places of all values in it.
   static func node(in text: some Collection<UInt8>) throws(JSONError) -> JSONNode {
-    try read(text) { reader throws(JSONError) in
-      guard reader.skipWhiteSpace() else { throw reader.fault("expected a JSON value") }
-      let node = try reader.node(depth: 0)
-      guard !reader.skipWhiteSpace() else { throw reader.fault("expected the end of the text") }
-      return node
-    }
+    try readOne(text) { reader throws(JSONError) in try reader.node(depth: 0) }
   }
 
   private mutating func node(depth: Int) throws(JSONError) -> JSONNode {

@@ -6,10 +6,9 @@ package import FeedimgModel
 /// It reads enclosures, Media RSS, the images of podcasts and channels, and HTML. Links and texts that name a
 /// picture stay.
 package struct FeedRewriter {
-  /// The new address of a picture with this original, which the policy may replace with this thumbnail; nil to
-  /// keep the old one.
+  /// The new address of a picture; nil to keep the old one.
   ///
-  /// Without an original, it is the thumbnail alone.
+  /// The policy may replace the original with the thumbnail. Without an original, the thumbnail is shown.
   package typealias Address = (_ original: String?, _ thumbnail: String?) -> String?
 
   private let base: ImageURL
@@ -25,8 +24,9 @@ package struct FeedRewriter {
 
   /// The feed with new addresses.
   ///
-  /// - Returns: Nil for a document without pictures, and for one that is no feed: a page, a feed that is not
-  ///   well-formed, or one in an encoding that does not extend ASCII. UTF-16 is supported.
+  /// UTF-16 and the encodings that extend ASCII are supported.
+  ///
+  /// - Returns: Nil for a document without pictures, for one that is not a well-formed feed, and for other encodings.
   package func rewritten(_ document: [UInt8]) -> [UInt8]? {
     guard let format = FeedFormat(detecting: document), [.rss, .atom, .jsonFeed].contains(format),
       let feed = try? FeedReader(format: format, base: base).read(document)
@@ -93,12 +93,12 @@ struct FeedPictures {
   }
 }
 
-/// A document in UTF-16, as UTF-8 for a while.
+/// A document in UTF-16 that is edited as UTF-8.
 private struct UTF16Document {
   private let text: String
   private let isLittle: Bool
 
-  /// Nil for a document that is not valid UTF-16, because it could not be restored.
+  /// Nil for a document that is not valid UTF-16.
   init?(_ document: [UInt8], isLittle: Bool) {
     guard document.count.isMultiple(of: 2) else { return nil }
     let units = stride(from: 0, to: document.count, by: 2).map { index in

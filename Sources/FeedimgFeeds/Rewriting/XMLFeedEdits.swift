@@ -28,7 +28,7 @@ struct XMLFeedEdits {
   }
 
   /// - Parameters:
-  ///   - document: A well-formed document in UTF-8, or in another encoding that extends ASCII.
+  ///   - document: A well-formed document. Its encoding extends ASCII.
   ///   - base: The address of the feed.
   ///   - pictures: The pictures of the feed.
   ///   - isUTF8: Whether the encoding is UTF-8.

@@ -16,6 +16,22 @@ package final class ResponseStream: Sendable {
     var end: Result<Void, LoadError>?
     var waiters: [Int: Waiter] = [:]
     var issued = 0
+
+    /// Removes the chunks before a position.
+    ///
+    /// - Parameters:
+    ///   - position: The end of the bytes that may be removed.
+    ///   - window: The number of bytes to keep at the end of the body.
+    /// - Returns: The chunks, to be freed outside the lock.
+    mutating func removeChunks(before position: Int, keeping window: Int) -> [[UInt8]] {
+      var number = 0
+      while number < chunks.count, count - start > window, start + chunks[number].count <= position {
+        start += chunks[number].count
+        number += 1
+      }
+      defer { chunks.removeFirst(number) }
+      return Array(chunks[..<number])
+    }
   }
 
   fileprivate struct Waiter {
@@ -63,18 +79,8 @@ package final class ResponseStream: Sendable {
       // A shorter file would leave a gap.
       guard count >= state.start else { return [[UInt8]]() }
       state.written = written
-      var (start, number) = (state.start, 0)
-      while number < state.chunks.count, state.count - start > Self.window,
-        start + state.chunks[number].count <= count
-      {
-        start += state.chunks[number].count
-        number += 1
-      }
-      defer { state.chunks.removeFirst(number) }
-      state.start = start
-      return Array(state.chunks[..<number])
+      return state.removeChunks(before: count, keeping: Self.window)
     }
-    // The chunks are freed outside the lock.
     withExtendedLifetime(gone) {}
   }
 
@@ -82,17 +88,7 @@ package final class ResponseStream: Sendable {
   ///
   /// - Parameter position: The position of the first byte that is needed.
   package func drop(before position: Int) {
-    let gone = state.withLock { state in
-      var (start, number) = (state.start, 0)
-      while number < state.chunks.count, start + state.chunks[number].count <= position {
-        start += state.chunks[number].count
-        number += 1
-      }
-      defer { state.chunks.removeFirst(number) }
-      state.start = start
-      return Array(state.chunks[..<number])
-    }
-    // The chunks are freed outside the lock.
+    let gone = state.withLock { $0.removeChunks(before: position, keeping: 0) }
     withExtendedLifetime(gone) {}
   }
 

@@ -28,7 +28,9 @@ struct BodyStream: Sendable {
     (events, isOnlyReader) = (nil, false)
   }
 
-  /// A body that no one else reads, so that memory holds only what the client has not taken.
+  /// A body for one client.
+  ///
+  /// Memory holds only the bytes that the client has not taken.
   ///
   /// - Parameters:
   ///   - body: The body that is being received.
@@ -47,7 +49,7 @@ struct BodyStream: Sendable {
 
   /// Sends the body piece by piece.
   ///
-  /// The last piece is sent after the body has been stored, so that a client that then asks again gets the stored body.
+  /// The last piece is sent after the body has been stored. A client that then asks again gets the stored body.
   ///
   /// - Parameter send: Returns true when the client has taken the piece, and false when it has disconnected.
   /// - Returns: Whether the whole part was sent.
