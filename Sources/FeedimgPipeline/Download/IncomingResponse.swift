@@ -124,6 +124,7 @@ final class IncomingResponse: BodyReceiving {
   private let tally = Mutex<UsageMeter.Tally?>(nil)
   /// Guards the response as it grows.
   private let state: Mutex<State>
+  private let memory = BodyMemory()
 
   init(_ purpose: Purpose, _ load: InFlightLoad, of loader: ImageLoader) {
     (self.purpose, self.load) = (purpose, load)
@@ -378,6 +379,10 @@ final class IncomingResponse: BodyReceiving {
     }
     if let writer = chunk.writer, write(bytes, to: writer), let stream = chunk.stream {
       chunk.shelter.note(writer, holds: count, of: stream.body)
+    }
+    if count > BodyMemory.uncounted {
+      let held = (purpose.isImage ? count : 0) + (chunk.stream?.body.heldCount ?? 0)
+      guard memory.hold(held, limit: purpose.limit.bytes * 3 / 2) else { throw BodyMemory.shortage(purpose.url) }
     }
     if chunk.totals > 0 { onProgress() }
     let progress = LoadProgress(received: ByteCount(count), total: chunk.total.map { ByteCount($0) })

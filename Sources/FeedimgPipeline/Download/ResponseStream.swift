@@ -32,6 +32,19 @@ package final class ResponseStream: Sendable {
       defer { chunks.removeFirst(number) }
       return Array(chunks[..<number])
     }
+
+    /// Removes chunks from the end of the body.
+    ///
+    /// - Parameter window: The number of bytes to keep.
+    /// - Returns: The chunks, to be freed outside the lock.
+    mutating func removeLastChunks(keeping window: Int) -> [[UInt8]] {
+      var gone: [[UInt8]] = []
+      while count - start > window, let chunk = chunks.popLast() {
+        count -= chunk.count
+        gone.append(chunk)
+      }
+      return gone
+    }
   }
 
   fileprivate struct Waiter {
@@ -96,9 +109,14 @@ package final class ResponseStream: Sendable {
   ///
   /// - Parameter error: Why the body is incomplete; nil if it is complete.
   func end(_ error: LoadError? = nil) {
+    var gone: [[UInt8]] = []
     resume { state in
-      if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+      guard state.end == nil else { return }
+      state.end = error.map { .failure($0) } ?? .success(())
+      // The unread rest of an interrupted body is not worth its memory.
+      if error != nil { gone = state.removeLastChunks(keeping: Self.window) }
     }
+    withExtendedLifetime(gone) {}
   }
 
   /// Waits for the next chunk of the body.
