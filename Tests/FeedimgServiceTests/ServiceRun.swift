@@ -79,7 +79,10 @@ final class ServiceRun: Sendable {
   /// The most memory that the service has taken so far, in bytes (`proc_pid_status(5)`, `VmHWM`).
   var peakMemory: Int {
     get throws {
-      let status = String(decoding: try Data(contentsOf: URL(filePath: "/proc/\(process)/status")), as: UTF8.self)
+      let status = String(
+        decoding: try Data(contentsOf: URL(filePath: "/proc/\(process)/status")),
+        as: UTF8.self
+      )
       let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
       guard let number = line?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
         throw RunFailure("no peak memory")

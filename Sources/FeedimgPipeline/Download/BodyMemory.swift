@@ -27,7 +27,9 @@ final class BodyMemory: Sendable {
     return Self.total.add(change, ordering: .relaxed).newValue <= limit
   }
 
-  /// The error for a download that exceeds the limit. A later attempt may succeed.
+  /// The error for a download that exceeds the limit.
+  ///
+  /// A later attempt may succeed.
   static func shortage(_ url: ImageURL) -> LoadError {
     var error = LoadError(
       .unavailable,

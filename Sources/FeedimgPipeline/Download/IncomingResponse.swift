@@ -382,7 +382,9 @@ final class IncomingResponse: BodyReceiving {
     }
     if count > BodyMemory.uncounted {
       let held = (purpose.isImage ? count : 0) + (chunk.stream?.body.heldCount ?? 0)
-      guard memory.hold(held, limit: purpose.limit.bytes * 3 / 2) else { throw BodyMemory.shortage(purpose.url) }
+      guard memory.hold(held, limit: purpose.limit.bytes * 3 / 2) else {
+        throw BodyMemory.shortage(purpose.url)
+      }
     }
     if chunk.totals > 0 { onProgress() }
     let progress = LoadProgress(received: ByteCount(count), total: chunk.total.map { ByteCount($0) })
