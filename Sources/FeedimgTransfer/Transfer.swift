@@ -26,10 +26,8 @@ final class Transfer {
     var received = 0
     /// The bytes from the network that have been reported to the receiver.
     var reported = 0
-    /// The bytes that have not been reported yet.
+    /// The bytes of heads that have not been reported yet.
     var unreported = 0
-    /// When bytes of the body were last reported; nil before the first.
-    var reportedAt: Timeouts.Instant?
     /// The address that the policy forbids, if any.
     var refused: HostAddress?
     /// The shortage of descriptors that prevented opening a socket, if any.
@@ -255,18 +253,11 @@ final class Transfer {
   ///
   /// - Returns: False to stop reading a long body of a redirect.
   fileprivate func take(body bytes: UnsafeRawBufferPointer) throws(LoadError) -> Bool {
-    let now = time.now
-    timeouts.bytesArrived(bytes.count, at: now)
+    timeouts.bytesArrived(bytes.count, at: time.now)
     let wire =
       exchange.isDecoded
       ? handle.receivedLength : exchange.reported + exchange.unreported + bytes.count
-    // The first bytes are reported at once, later ones every 16 ms and at the end.
-    if exchange.reportedAt.map({ now >= $0 + .milliseconds(16) }) ?? true {
-      exchange.reportedAt = now
-      report(received: wire)
-    } else {
-      exchange.unreported = wire - exchange.reported
-    }
+    report(received: wire)
     exchange.received += bytes.count
     guard exchange.redirect == nil else { return exchange.received <= Self.maximumRedirectBody }
     guard exchange.received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
