@@ -11,7 +11,10 @@ enum Main {
       exit(1)
     }
     // Before any other work, so that no signal is lost while the service starts.
-    let signals = SignalWatch.signals([SIGTERM, SIGINT, SIGHUP])
+    guard let signals = SignalWatch.signals([SIGTERM, SIGINT, SIGHUP]) else {
+      printError("cannot wait for signals: \(String(cString: strerror(errno)))")
+      exit(1)
+    }
     TaskThread.shareArena()
     // The runtime would run tasks on the main thread only if this function returned to it.
     Task(executorPreference: TaskThread.executor) { await run(until: signals) }

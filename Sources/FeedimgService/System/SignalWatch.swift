@@ -10,10 +10,10 @@ public enum SignalWatch {
   /// Handles signals from now on and ignores `SIGPIPE`; called once.
   ///
   /// - Parameter signals: Such as `SIGTERM`.
-  /// - Returns: Each signal as it arrives; ends at once where the system grants no pipe or thread.
-  public static func signals(_ signals: [Int32]) -> AsyncStream<Int32> {
+  /// - Returns: Each signal as it arrives; nil where the system grants no pipe or thread, with the reason in `errno`.
+  public static func signals(_ signals: [Int32]) -> AsyncStream<Int32>? {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return AsyncStream { $0.finish() } }
+    guard pipe(&ends) == 0 else { return nil }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
     signal(SIGPIPE, SIG_IGN)
@@ -31,10 +31,8 @@ public enum SignalWatch {
         errno = saved
       }
     }
-    let readEnd = ends[0]
-    return AsyncStream { continuation in
-      if !Reader(readEnd, continuation).start() { continuation.finish() }
-    }
+    let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+    return Reader(ends[0], continuation).start() ? stream : nil
   }
 
   /// Reads the bytes that the handler writes, on its own thread as long as the process lives.
