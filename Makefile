@@ -37,13 +37,14 @@ pixels := $(DESTDIR)$(PREFIX)/bin/feedimg-pixels
 units := $(DESTDIR)$(PREFIX)/lib/systemd/user
 libraries := $(DESTDIR)$(PREFIX)/lib
 headers := $(DESTDIR)$(PREFIX)/include
+GTK_BUILD := PKG_CONFIG_PATH=$(CURDIR)/.build/gtk/lib/pkgconfig
 man := $(DESTDIR)$(PREFIX)/share/man/man1/feedimg.1
 bash_completion := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/feedimg
 zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build library demo test page test-library netlab faults fuzz format lint check bench install install-library uninstall clean
+.PHONY: help build library demo test page test-library gtk test-gtk netlab faults fuzz format lint check bench install install-library install-gtk uninstall clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -92,6 +93,23 @@ page: ## test the page of the service in a real browser; write screenshots to .b
 test-library: library ## test the C libraries from an installed copy
 	@Scripts/packages library
 	Tests/C/run
+
+# The GObject library is built against an installed copy of the C libraries.
+gtk: library ## build the GObject library for GTK, libfeedimg-gtk4, in .build/gtk
+	@Scripts/packages gtk
+	$(MAKE) --no-print-directory install-library DESTDIR= PREFIX=$(CURDIR)/.build/gtk
+	$(GTK_BUILD) meson setup --prefix=$(CURDIR)/.build/gtk --libdir=lib .build/gtk-build Sources/feedimg-gtk4
+	$(GTK_BUILD) DESTDIR= meson install -C .build/gtk-build --quiet
+
+test-gtk: gtk ## test the GObject library and its example on a screen (screenshots in .build/gtk-screenshots)
+	@Scripts/packages test-gtk
+	Tests/GTK/run .build/gtk .build/gtk-screenshots
+
+install-gtk: gtk ## install the C libraries and the GObject library under PREFIX
+	$(MAKE) --no-print-directory install-library
+	rm -rf .build/gtk-install
+	$(GTK_BUILD) meson setup --prefix=$(PREFIX) --libdir=lib .build/gtk-install Sources/feedimg-gtk4
+	$(GTK_BUILD) DESTDIR=$(DESTDIR) meson install -C .build/gtk-install --quiet
 
 netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab
@@ -147,6 +165,10 @@ install-library: $(LIBRARY) $(DECODING) ## install the C libraries, their header
 	done
 
 uninstall: ## remove the installed files
+	rm -rf $(headers)/feedimg-gtk4
+	rm -f $(libraries)/libfeedimg-gtk4.so $(libraries)/libfeedimg-gtk4.so.0 $(libraries)/pkgconfig/feedimg-gtk4.pc
+	rm -f $(libraries)/girepository-1.0/Feedimg-0.typelib $(DESTDIR)$(PREFIX)/share/gir-1.0/Feedimg-0.gir
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/vala/vapi/feedimg-gtk4.,deps vapi)
 	rm -f $(addprefix $(libraries)/,$(foreach name,feedimg feedimg-decoding,lib$(name).so lib$(name).so.0 pkgconfig/$(name).pc))
 	rm -f $(headers)/feedimg.h $(headers)/feedimg-decoding.h
 	rm -f $(bin) $(service) $(pixels) $(units)/feedimg.service $(units)/feedimg.socket $(man) $(bash_completion) $(zsh_completion) $(fish_completion)

@@ -1,0 +1,71 @@
+"""Pictures that carry a number, and a server for them.
+
+A picture shows its number as black and white bars. It is green as an original, and red as a thumbnail.
+"""
+import ctypes
+import http.server
+import io
+import os
+import threading
+
+from PIL import Image, ImageDraw
+
+BITS, BAR = 12, 20
+WIDTH, HEIGHT = 320, 180
+GREEN, RED = (0, 160, 0), (200, 0, 0)
+SERVER = "192.0.2.1"
+
+
+def bars(number):
+    return [number >> bit & 1 for bit in range(BITS)]
+
+
+def picture(number, colour):
+    image = Image.new("RGB", (WIDTH, HEIGHT), colour)
+    draw = ImageDraw.Draw(image)
+    for place, bit in enumerate(bars(number)):
+        draw.rectangle((40 + place * BAR, 40, 39 + (place + 1) * BAR, 139), "white" if bit else "black")
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    """Serves `/o/NUMBER` and `/t/NUMBER`; `/silent/NUMBER` gets no response."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        role, number = self.path.split("/")[1:]
+        self.server.paths.append(self.path)
+        if role == "silent":
+            return self.server.gate.wait()
+        if role not in ("o", "t"):
+            return self.send_error(404)
+        body = picture(int(number), GREEN if role == "o" else RED)
+        self.send_response(200)
+        self.send_header("Content-Type", "image/png")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """Cancelled loads close their connections."""
+
+
+def serve(namespace, started):
+    """Serves the pictures on the loopback interface, or in a network namespace, which this thread enters."""
+    if namespace:
+        with open(f"/run/netns/{namespace}") as file:
+            assert ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
+    origin = Server((SERVER if namespace else "127.0.0.1", 0), Origin)
+    origin.paths, origin.gate = [], threading.Event()
+    started.put(origin)
+    origin.serve_forever()
