@@ -43,7 +43,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build library demo test page test-library netlab faults fuzz format lint check bench install install-library uninstall clean
+.PHONY: help build library demo test page test-library test-clients netlab faults fuzz format lint check bench install install-library uninstall clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -92,6 +92,12 @@ page: ## test the page of the service in a real browser; write screenshots to .b
 test-library: library ## test the C libraries from an installed copy
 	@Scripts/packages library
 	Tests/C/run
+
+test-clients: ## drive real clients through the gateway; write screenshots to .build/clients (QUICK=1 for one client)
+	@Scripts/packages build decoding $(if $(QUICK),clients-quick,clients)
+	$(SWIFT) build $(BUILD_FLAGS) --product feedimg
+	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
+	Tests/Clients/run $(if $(QUICK),--quick)
 
 netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab
