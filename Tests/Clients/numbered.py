@@ -1,7 +1,7 @@
 """Pictures that carry a number, and a reader that finds these numbers on a screen.
 
-A picture begins with three bands of colour, which encode its number. Below them are noise, which makes the file large, and
-the number in digits. An avatar has one colour only, because clients show it a few pixels high.
+A picture begins with three bands of colour, which encode its number. Below them is a painting with the number in digits.
+An avatar has one colour only, because clients show it a few pixels high.
 """
 
 import functools
@@ -9,6 +9,7 @@ import io
 import itertools
 import random
 
+import pictures
 from PIL import Image, ImageDraw, ImageFont
 
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
@@ -22,6 +23,8 @@ CODES = [
     "".join(code) for code in itertools.product(BAND_COLOURS, repeat=3) if code[0] != code[1] and code[1] != code[2]
 ]
 AVATAR_COLOURS = {"avatar 1": (235, 130, 40), "avatar 2": (130, 40, 235), "avatar 3": (40, 130, 235)}
+PAINTERS = [pictures.ridges, pictures.pebbles, pictures.canyon, pictures.lights]
+SIZE = (1440, 1080)
 BORDER = (128, 128, 128)
 
 
@@ -32,15 +35,15 @@ def encoded(picture, form, quality=85):
 
 
 @functools.cache
-def original(number, size=(1200, 900)):
-    """A photo of about 330 kB, as a JPEG file."""
-    return encoded(painted(number, size), "JPEG", 93)
+def original(number):
+    """A photo of 250 to 470 kB, as a JPEG file."""
+    return encoded(painted(number), "JPEG", 94)
 
 
 @functools.cache
 def thumbnail(number):
     """The same photo in about a twentieth of the bytes."""
-    return encoded(painted(number, (1200, 900)).resize((320, 240), Image.LANCZOS), "JPEG", 80)
+    return encoded(painted(number).resize((320, 240), Image.LANCZOS), "JPEG", 75)
 
 
 @functools.cache
@@ -58,20 +61,24 @@ def emoji():
     return encoded(picture, "PNG")
 
 
-def painted(number, size):
-    width, height = size
-    picture = Image.new("RGB", size, BORDER)
+@functools.cache
+def painting(index):
+    paint = PAINTERS[index]
+    return paint(random.Random(index)).resize(SIZE, Image.LANCZOS)
+
+
+def painted(number):
+    width, height = SIZE
+    picture = painting(number % len(PAINTERS)).copy()
     pen = ImageDraw.Draw(picture)
+    bottom = height * 2 // 10
+    pen.rectangle((0, 0, width, bottom), fill=BORDER)
     for index, colour in enumerate(CODES[number]):
         left = width * (1 + 2 * index) // 8
-        pen.rectangle((left, 0, left + width * 2 // 8, height * 6 // 10), fill=BAND_COLOURS[colour])
-    dots = random.Random(number).randbytes(width * height // 2)
-    grain = Image.frombytes("L", (width, height // 2), dots).resize((width, height))
-    picture.paste(grain.crop((0, height * 6 // 10, width, height)).convert("RGB"), (0, height * 6 // 10))
-    pen.rectangle((width * 3 // 8, height * 65 // 100, width * 5 // 8, height * 95 // 100), fill="white")
+        pen.rectangle((left, 0, left + width * 2 // 8, bottom), fill=BAND_COLOURS[colour])
     pen.text(
-        (width // 2, height * 8 // 10), str(number), fill="black", anchor="mm",
-        font=ImageFont.truetype(FONT, height * 25 // 100),
+        (width // 2, height * 6 // 10), str(number), fill="white", stroke_fill="black", stroke_width=6, anchor="mm",
+        font=ImageFont.truetype(FONT, height * 3 // 10),
     )
     return picture
 

@@ -3,7 +3,11 @@
 import collections
 import http.server
 import json
+import pathlib
 import secrets
+import ssl
+import subprocess
+import tempfile
 import threading
 import urllib.parse
 
@@ -29,12 +33,17 @@ class Origin(http.server.ThreadingHTTPServer):
         self.log = []
 
     def __enter__(self):
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.folder = tempfile.TemporaryDirectory(prefix="feedimg-certificate-")
+        self.secure = SecureEntrance(self, pathlib.Path(self.folder.name))
+        for server in (self, self.secure):
+            threading.Thread(target=server.serve_forever, daemon=True).start()
         return self
 
     def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
+        for server in (self, self.secure):
+            server.shutdown()
+            server.server_close()
+        self.folder.cleanup()
 
     def take_log(self):
         """The requests since the last call."""
@@ -49,7 +58,7 @@ class Origin(http.server.ThreadingHTTPServer):
             "id": f"9{number}", "type": "image", "url": f"{self.base}/media/original/{number}.jpg",
             "preview_url": f"{self.base}/media/small/{number}.jpg", "remote_url": None, "preview_remote_url": None,
             "text_url": None, "meta": {
-                "original": {"width": 1200, "height": 900, "size": "1200x900", "aspect": 4 / 3},
+                "original": {"width": 1440, "height": 1080, "size": "1440x1080", "aspect": 4 / 3},
                 "small": {"width": 320, "height": 240, "size": "320x240", "aspect": 4 / 3},
             }, "description": f"Photo {number}", "blurhash": None,
         }
@@ -142,7 +151,7 @@ class Origin(http.server.ThreadingHTTPServer):
     <item><title>Entry {number}</title><link>{self.base}/entry/{number}</link><guid>{self.base}/entry/{number}</guid>
       <pubDate>Wed, 0{number - 29} May 2024 10:00:00 +0000</pubDate>
       <description><![CDATA[<p>Text of entry {number}.</p><p><img src="{self.base}/media/original/{number}.jpg"
-        width="1200" height="900" srcset="{self.base}/media/original/{number}.jpg 1200w,
+        width="1440" height="1080" srcset="{self.base}/media/original/{number}.jpg 1440w,
         {self.base}/media/small/{number}.jpg 320w" sizes="100vw" alt="Photo {number}"></p>]]></description>
     </item>""" for number in range(30, 33))
         return f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -150,6 +159,29 @@ class Origin(http.server.ThreadingHTTPServer):
     <description>Photos</description>{entries}
 </channel></rss>
 """
+
+
+class SecureEntrance(http.server.ThreadingHTTPServer):
+    """The same servers with TLS, as all instances have it. `certificate` is the file to trust."""
+
+    daemon_threads = True
+
+    def __init__(self, origin, folder):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.origin = origin
+        self.base = f"https://127.0.0.1:{self.server_address[1]}"
+        self.certificate, key = folder / "certificate.pem", folder / "key.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+             "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", self.certificate],
+            check=True, stderr=subprocess.DEVNULL,
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    def __getattr__(self, name):
+        return getattr(self.origin, name)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
