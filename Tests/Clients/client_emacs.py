@@ -9,6 +9,7 @@ from mastodon_client import STATUSES, gateway
 name = "emacs"
 packages = []
 loads_originals = False
+opened = set()
 INITIALISATION = """\
 (setq mastodon-instance-url "{address}"
       mastodon-active-user "user1"

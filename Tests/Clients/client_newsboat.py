@@ -6,6 +6,7 @@ import terminal
 name = "newsboat"
 packages = []
 loads_originals = True
+opened = set()
 ENTRIES = range(30, 33)
 CONFIGURATION = """\
 browser "clear; curl -fsS %u | chafa --symbols vhalf --colors full - && read -r key || xdg-open %u"

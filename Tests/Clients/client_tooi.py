@@ -8,6 +8,8 @@ from mastodon_client import STATUSES, address, expected, gateway
 name = "tooi"
 packages = ["toot-tooi==0.27.0"]
 loads_originals = False
+# The photo of the first status, which the keys open in the gallery.
+opened = {5}
 
 
 def run(tools, folder, address, server, screenshot):
@@ -34,8 +36,13 @@ def run(tools, folder, address, server, screenshot):
         for number in STATUSES:
             window.wait(lambda: server.pictures_of(number) <= window.pictures(), seconds=15)
             shown |= window.pictures()
-            if number == 2:
+            if number == 1:
                 window.save(screenshot)
+                window.type("m")
+                window.expect("Gallery")
+                window.wait(lambda: "Loading..." not in window.text and 5 in window.pictures(), seconds=15)
+                window.type("q")
+                window.wait(lambda: "Gallery" not in window.text)
             window.type("j")
         window.type("q")
     return shown

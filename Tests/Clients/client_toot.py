@@ -8,6 +8,7 @@ from mastodon_client import STATUSES, address, expected, gateway
 name = "toot"
 packages = ["toot[images]==0.52.1"]
 loads_originals = True
+opened = set()
 
 
 def run(tools, folder, address, server, screenshot):
@@ -30,7 +31,7 @@ def run(tools, folder, address, server, screenshot):
         for number in STATUSES:
             window.wait(lambda: server.pictures_of(number) <= window.pictures(), seconds=15)
             shown |= window.pictures()
-            if number == 2:
+            if number == 1:
                 window.save(screenshot)
             window.type("j")
         window.type("q")

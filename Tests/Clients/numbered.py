@@ -23,7 +23,7 @@ CODES = [
     "".join(code) for code in itertools.product(BAND_COLOURS, repeat=3) if code[0] != code[1] and code[1] != code[2]
 ]
 AVATAR_COLOURS = {"avatar 1": (235, 130, 40), "avatar 2": (130, 40, 235), "avatar 3": (40, 130, 235)}
-PAINTERS = [pictures.ridges, pictures.pebbles, pictures.canyon, pictures.lights]
+PAINTERS = [pictures.canyon, pictures.ridges, pictures.lights, pictures.pebbles]
 SIZE = (1440, 1080)
 BORDER = (128, 128, 128)
 

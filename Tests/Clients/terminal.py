@@ -72,7 +72,12 @@ class Terminal:
         return numbered.found(rows)
 
     def save(self, path):
-        """Writes the screen as a picture."""
+        """Writes the screen as a picture, after the program has written nothing for half a second."""
+        try:
+            while True:
+                self.stream.feed(self.child.read_nonblocking(1 << 16, timeout=0.5))
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            pass
         width, height = CELL
         image = Image.new("RGB", (self.screen.columns * width, self.screen.lines * height), "black")
         pen, font = ImageDraw.Draw(image), ImageFont.truetype(MONO, 14)
@@ -94,7 +99,7 @@ class Terminal:
 
 
 def colours(cell):
-    front, back = colour(cell.fg, (204, 204, 204)), colour(cell.bg, (12, 12, 12))
+    front, back = colour(cell.fg, (204, 204, 204)), colour(cell.bg, (0, 0, 0))
     return (back, front) if cell.reverse else (front, back)
 
 
