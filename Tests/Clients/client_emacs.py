@@ -2,6 +2,7 @@
 
 import browser_login
 import mastodon_client
+import samples
 import service
 import window
 from mastodon_client import STATUSES, gateway
@@ -10,22 +11,8 @@ name = "emacs"
 packages = []
 loads_originals = False
 opened = set()
-INITIALISATION = """\
-(setq mastodon-instance-url "{address}"
-      mastodon-active-user "user1"
-      mastodon-tl--show-avatars t)
-{advice}
-;; The instance of the test has a certificate of its own making.
-(setq network-security-level 'low)
-"""
-# mastodon.el drops a response without a status, and Emacs reports one only with TLS. Documentation/clients.md has this too.
-ADVICE = """\
-(define-advice url-retrieve (:filter-args (arguments) status)
-  `(,(car arguments)
-    ,(apply-partially (lambda (callback status &rest rest) (apply callback (or status '(:http t)) rest))
-                      (cadr arguments))
-    ,@(cddr arguments)))
-"""
+# The instance of the test has a certificate of its own making.
+TRUST = "(setq network-security-level 'low)\n"
 
 
 def address(server, values):
@@ -42,7 +29,8 @@ def run(tools, folder, address, server, screenshot):
     """Signs in, then goes through the statuses. Returns the pictures that were on the screen."""
     configuration = folder / ".emacs.d"
     configuration.mkdir()
-    (configuration / "init.el").write_text(INITIALISATION.format(address=address, advice=ADVICE))
+    documented = samples.block("lisp").replace("http://127.0.0.1:8080", address).replace('"ada"', '"user1"')
+    (configuration / "init.el").write_text(documented + TRUST)
     # Warnings of the compiler would cover the timeline.
     (configuration / "early-init.el").write_text("(setq native-comp-deferred-compilation nil)\n")
     with window.Display(service.plain_environment(folder), folder, (1100, 1500)) as display:

@@ -1,5 +1,6 @@
 """newsboat: a feed reader in a terminal. It opens a link of an entry in a program, here chafa, which shows pictures."""
 
+import samples
 import service
 import terminal
 
@@ -8,9 +9,6 @@ packages = []
 loads_originals = True
 opened = set()
 ENTRIES = range(30, 33)
-CONFIGURATION = """\
-browser "clear; curl -fsS %u | chafa --symbols vhalf --colors full - && read -r key || xdg-open %u"
-"""
 
 
 def gateway(server):
@@ -32,7 +30,7 @@ def run(tools, folder, address, server, screenshot):
     configuration = folder / ".newsboat"
     configuration.mkdir()
     (configuration / "urls").write_text(f"{address}\n")
-    (configuration / "config").write_text(CONFIGURATION)
+    (configuration / "config").write_text(samples.block("text"))
     shown = set()
     with terminal.Terminal(["newsboat", "-r"], service.plain_environment(folder), folder, columns=100, lines=40) as window:
         window.expect("A feed with photos")
