@@ -44,7 +44,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build library demo test page test-library gtk test-gtk netlab faults fuzz format lint check bench install install-library install-gtk uninstall clean
+.PHONY: help build library demo test page test-library test-clients gtk test-gtk netlab faults fuzz format lint check bench install install-library install-gtk uninstall clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -110,6 +110,12 @@ install-gtk: gtk ## install the C libraries and the GObject library under PREFIX
 	rm -rf .build/gtk-install
 	$(GTK_BUILD) meson setup --prefix=$(PREFIX) --libdir=lib .build/gtk-install Sources/feedimg-gtk4
 	$(GTK_BUILD) DESTDIR=$(DESTDIR) meson install -C .build/gtk-install --quiet
+
+test-clients: ## drive real clients through the gateway; write screenshots to .build/clients (QUICK=1 for one client)
+	@Scripts/packages build decoding $(if $(QUICK),clients-quick,clients)
+	$(SWIFT) build $(BUILD_FLAGS) --product feedimg
+	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
+	Tests/Clients/run $(if $(QUICK),--quick)
 
 netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab

@@ -107,6 +107,17 @@ import Testing
     #expect(pictures.allSatisfy { $0["Authorization"] == nil })
   }
 
+  @Test func `the policy chooses for clients that show the original of each picture`() throws {
+    let server = try Self.instance()
+    for network in ["wifi", "cellular"] {
+      let service = try service("mastodon=\(server.url(""))", network: network)
+      let timeline = try ask(service, "/api/v1/timelines/home", "-A", "toot/0.52.1")
+      let image = try ask(service, try text(timeline, ["media_attachments", "0", "url"]))
+      #expect(image["Feedimg-Image"] == (network == "wifi" ? "original" : "thumbnail"))
+    }
+    #expect(server.log.count(of: "/big.png") == 1 && server.log.count(of: "/small.png") == 1)
+  }
+
   @Test func `methods, bodies, queries and fields pass through`() throws {
     let server = try Self.instance()
     let service = try service("mastodon=\(server.url(""))/")
@@ -143,6 +154,9 @@ import Testing
     // The browser signs in at the server itself.
     let sign = try ask(service, "/oauth/authorize?client_id=a%20b")
     #expect((sign.status, sign["Location"]) == (302, server.url("/oauth/authorize?client_id=a%20b")))
+    // toot, tooi and mastodon.el end the path with a slash.
+    let slash = try ask(service, "/oauth/authorize/?client_id=a")
+    #expect((slash.status, slash["Location"]) == (302, server.url("/oauth/authorize/?client_id=a")))
     #expect(server.log.requests.allSatisfy { $0["Host"] == "127.0.0.1:\(server.port)" && $0["Via"] != nil })
   }
 

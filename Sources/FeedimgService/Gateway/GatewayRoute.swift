@@ -26,7 +26,7 @@ struct GatewayRoute: Sendable {
     if Self.isPicture(request.target.path) { return try await picture(request, address) }
     guard let origin = option.mastodon else { throw Problem(404, "no route `\(request.target.path)`") }
     // The browser of the user signs in at the server itself, so that no password passes through the gateway.
-    if request.target.path == "/oauth/authorize", request.method == "GET" {
+    if ["/oauth/authorize", "/oauth/authorize/"].contains(request.target.path), request.method == "GET" {
       let location = HTTPFields.Field.value(origin + request.target.text)
       return ServiceResponse(302, fields: [("Location", location), ("Cache-Control", "no-store")])
     }

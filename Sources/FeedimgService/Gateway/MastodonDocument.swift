@@ -4,9 +4,13 @@ import FeedimgJSON
 /// Replaces the addresses of pictures in a document of the Mastodon client API, and keeps all other bytes.
 ///
 /// It recognises the entities by their members, wherever they occur.
-struct MastodonDocument {
+struct MastodonDocument: Sendable {
+  /// Whether the client loads the original of each picture while its user scrolls.
+  ///
+  /// The policy then chooses for `url`, too.
+  var showsOriginals = false
   /// The new address of a picture; nil to keep the old one.
-  let address: (GatewayPicture) -> String?
+  let address: @Sendable (GatewayPicture) -> String?
 
   /// The document with its new addresses; nil if it has no picture or is not JSON.
   func rewritten(_ bytes: [UInt8]) -> [UInt8]? {
@@ -47,6 +51,7 @@ struct MastodonDocument {
       if type == "image" {
         let preview = text("preview_url")
         add(["url", "remote_url"]) { .original($0, thumbnail: preview == $0 ? nil : preview) }
+        if showsOriginals { add(["url"]) { .chosen(original: $0, thumbnail: preview == $0 ? nil : preview) } }
         add(["preview_url", "preview_remote_url"]) { preview in
           guard let original = text("url"), original != preview else {
             return .chosen(original: preview, thumbnail: nil)

@@ -7,6 +7,11 @@ struct MastodonExchange: GatewayExchange {
   let origin: String
   let address: GatewayAddress
 
+  /// How the `User-Agent` of clients begins that load `url` for each picture of a status on the screen.
+  ///
+  /// Other clients load `preview_url`, and `url` when the user opens a picture (RFC 9110 §10.1.5 allows such a list).
+  private static let clientsThatShowOriginals = ["toot/"]
+
   var isEndless: Bool { request.target.path.hasPrefix("/api/v1/streaming") }
 
   func download() throws(LoadError) -> DownloadRequest {
@@ -37,12 +42,20 @@ struct MastodonExchange: GatewayExchange {
   }
 
   func changed(_ document: [UInt8], of head: ResponseHead) -> [UInt8]? {
-    MastodonDocument(address: address.address(of:)).rewritten(document)
+    self.document.rewritten(document)
   }
 
   func events(in head: ResponseHead) -> EventLines? {
     guard head.isWhole, head.mediaType == "text/event-stream" else { return nil }
-    return EventLines { [address] in MastodonDocument(address: address.address(of:)).rewritten($0) }
+    return EventLines { [document] in document.rewritten($0) }
+  }
+
+  private var document: MastodonDocument {
+    let agent = request.fields["User-Agent"] ?? ""
+    return MastodonDocument(
+      showsOriginals: Self.clientsThatShowOriginals.contains { agent.hasPrefix($0) },
+      address: { [address] in address.address(of: $0) }
+    )
   }
 
   /// URLs of the server in `Link` and `Location` lead back through the gateway.
