@@ -1,9 +1,10 @@
 """Drives Examples/gtk-feed on a screen, and reads the pictures back from it. Tests/GTK/run starts it.
 
 Usage: screen.py cellular FOLDER
+       screen.py program FOLDER
        screen.py namespace FOLDER NAMESPACE
 
-The second form runs in a network namespace whose link `feed0` leads to the server in NAMESPACE.
+The last form runs in a network namespace whose link `feed0` leads to the server in NAMESPACE.
 
 Each picture carries its number as bars. Each row shows the number of its item in the same way, beside the picture. The
 two must be equal whenever a picture is shown.
@@ -16,13 +17,14 @@ import random
 import subprocess
 import sys
 import threading
+import time
 
 from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "Examples/gtk-feed"))
 import feed  # noqa: E402
-from pictures import BAR, BITS, GREEN, RED, SERVER, bars, serve  # noqa: E402
+from pictures import BAR, BITS, GREEN, HEIGHT, RED, SERVER, WIDTH, bars, serve  # noqa: E402
 from gi.repository import GLib, Gtk  # noqa: E402
 
 COUNT = 3000
@@ -218,6 +220,24 @@ def on_real_networks(folder, origin):
     return script, None
 
 
+def program(folder, item):
+    """The program of the guide shows the picture of an item."""
+    process = subprocess.Popen([ROOT / "Examples/gtk-feed/picture.py", item])
+    try:
+        deadline = time.monotonic() + LIMIT
+        while True:
+            png = subprocess.run(["import", "-window", "root", "png:-"], stdout=subprocess.PIPE, check=True, timeout=60)
+            screen = Image.open(io.BytesIO(png.stdout)).convert("RGB")
+            if sum(count for count, colour in screen.getcolors(1 << 24) if colour == GREEN) > WIDTH * HEIGHT // 4:
+                break
+            assert time.monotonic() < deadline, f"the program does not show the picture within {LIMIT} s"
+        screen.save(folder / "program.png")
+        print("the program of the guide shows its picture")
+    finally:
+        process.kill()
+        process.wait()
+
+
 def main():
     folder = pathlib.Path(sys.argv[2])
     started = queue.SimpleQueue()
@@ -226,6 +246,8 @@ def main():
     base = "http://%s:%d" % origin.server_address
     items = [json.dumps({"id": str(number), "originalImage": f"{base}/o/{number}", "thumbnailImage": f"{base}/t/{number}"})
              for number in range(1, COUNT + 1)]
+    if sys.argv[1] == "program":
+        return program(folder, items[41])
     script, override = {"cellular": on_cellular, "namespace": on_real_networks}[sys.argv[1]](folder, origin)
     app = Driven(items, script, folder, override)
     app.run([])
