@@ -112,6 +112,19 @@ public final class CodecDecoder: ImageDecoding {
     }
   }
 
+  /// Opens an animation for one thread.
+  package static func sequence(
+    _ bytes: [UInt8],
+    _ request: DecodeRequest,
+    _ limits: DecodingLimits,
+    _ stop: StopSign
+  ) throws(DecodeError) -> FrameSequence {
+    let codec = try Codec(of: bytes)
+    let copy = EncodedBytes(bytes)
+    let reader = try FrameReader(codec, copy.buffer, request, limits, stop, owner: copy)
+    return FrameSequence(reader, codec, request, limit: limits.frames)
+  }
+
   static func animation(
     _ bytes: [UInt8],
     _ request: DecodeRequest,

@@ -22,10 +22,7 @@ final class CodecFrames: FrameReading {
     _ threads: DecodingThreads,
     _ stop: StopSign
   ) throws(DecodeError) {
-    let codec = try Codec(of: bytes)
-    let copy = EncodedBytes(bytes)
-    let reader = try FrameReader(codec, copy.buffer, request, limits, stop, owner: copy)
-    let sequence = FrameSequence(reader, codec, request, limit: limits.frames)
+    let sequence = try CodecDecoder.sequence(bytes, request, limits, stop)
     loopCount = sequence.loopCount
     idle = Mutex(Pass(sequence: sequence))
     self.threads = threads

@@ -1,7 +1,7 @@
-import FeedimgModel
+package import FeedimgModel
 
 /// Reads the frames of an encoded image until its end, damage or the limit; used by one thread.
-final class FrameSequence {
+package final class FrameSequence {
   private let reader: FrameReader
   private let codec: Codec
   private let request: DecodeRequest
@@ -20,10 +20,10 @@ final class FrameSequence {
   }
 
   /// How many times the animation plays; nil for endless.
-  var loopCount: Int? { reader.loopCount }
+  package var loopCount: Int? { reader.loopCount }
 
   /// The next frame; nil after the last.
-  func next() throws(DecodeError) -> ImageAnimation.Frame? {
+  package func next() throws(DecodeError) -> ImageAnimation.Frame? {
     guard !isOver else { return nil }
     do throws(DecodeError) {
       guard let frame = try reader.next() else {

@@ -6,7 +6,7 @@ package final class StopSign: @unchecked Sendable {
   let pointer: UnsafeMutablePointer<cpixels_stop>
   private let ownsPointer: Bool
 
-  init() {
+  package init() {
     pointer = .allocate(capacity: 1)
     pointer.initialize(to: cpixels_stop())
     ownsPointer = true

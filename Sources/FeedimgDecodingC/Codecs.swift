@@ -56,7 +56,7 @@ private struct Codecs: @unchecked Sendable {
 public func feedimg_codecs() -> UnsafePointer<feedimg_decoder>? { Codecs.shared.pointer }
 
 extension DecodeRequest {
-  fileprivate init(_ request: feedimg_pixel_request) {
+  init(_ request: feedimg_pixel_request) {
     let hasSize = request.width > 0 && request.height > 0
     let size = DisplaySize(
       width: request.width,
@@ -92,7 +92,7 @@ extension feedimg_decoded {
 }
 
 extension feedimg_code {
-  fileprivate init(_ code: DecodeError.Code) {
+  init(_ code: DecodeError.Code) {
     self =
       switch code {
       case .unknownFormat, .damaged: FEEDIMG_ERROR_NOT_AN_IMAGE

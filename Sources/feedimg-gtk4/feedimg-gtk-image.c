@@ -23,9 +23,8 @@ FeedimgImage *_feedimg_gtk_image_new(feedimg_image *image) {
     return self;
 }
 
-GdkTexture *_feedimg_gtk_texture(const feedimg_pixels *pixels, GDestroyNotify free_owner, gpointer owner) {
-    g_autoptr(GBytes) bytes =
-        g_bytes_new_with_free_func(pixels->data, pixels->stride * pixels->height, free_owner, owner);
+GdkTexture *_feedimg_gtk_texture(const feedimg_pixels *pixels) {
+    g_autoptr(GBytes) bytes = g_bytes_new(pixels->data, pixels->stride * pixels->height);
     return gdk_memory_texture_new((int)pixels->width, (int)pixels->height, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, bytes,
                                   pixels->stride);
 }
@@ -81,7 +80,7 @@ GdkTexture *feedimg_gtk_image_get_texture(FeedimgImage *self) {
     g_return_val_if_fail(FEEDIMG_IS_IMAGE(self), NULL);
     feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
     if (feedimg_image_pixels(&pixels, self->image) != 1) return NULL;
-    return _feedimg_gtk_texture(&pixels, g_object_unref, g_object_ref(self));
+    return _feedimg_gtk_texture(&pixels);
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "feedimg-gtk-private.h"
+#include "feedimg-gtk-animation.h"
 
 struct _FeedimgPaintable {
     GObject parent_instance;
@@ -14,6 +14,9 @@ struct _FeedimgPaintable {
     feedimg_presentation *presentation;
     GdkTexture *texture;
     char *message;
+    /* The animation that plays, and the URL of its image; NULL for still images. */
+    Animation *animation;
+    char *animated_url;
 };
 
 static void paintable_init(GdkPaintableInterface *interface);
@@ -78,6 +81,34 @@ static gboolean has_size(GdkTexture *texture, GdkTexture *other) {
            gdk_texture_get_height(texture) == gdk_texture_get_height(other);
 }
 
+static void show_frame(GdkTexture *frame, gpointer payload) {
+    FeedimgPaintable *self = payload;
+    g_set_object(&self->texture, frame);
+    gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
+}
+
+static gboolean plays_animations(void) {
+    GtkSettings *settings = gdk_display_get_default() ? gtk_settings_get_default() : NULL;
+    gboolean plays = TRUE;
+    if (settings) g_object_get(settings, "gtk-enable-animations", &plays, NULL);
+    return plays;
+}
+
+/* Plays the image of the presentation if it is an animation, and goes on if it plays already. */
+static void animate(FeedimgPaintable *self) {
+    const feedimg_image *image = self->presentation ? feedimg_presentation_image(self->presentation) : NULL;
+    const char *url = image && self->texture && feedimg_image_is_animated(image) ? feedimg_image_url(image) : NULL;
+    if (g_strcmp0(url, self->animated_url) == 0) return;
+    g_clear_pointer(&self->animation, _feedimg_gtk_animation_stop);
+    g_clear_pointer(&self->animated_url, g_free);
+    if (!url || !plays_animations()) return;
+    self->animated_url = g_strdup(url);
+    size_t length = 0;
+    const void *bytes = feedimg_image_bytes(&length, image);
+    self->animation =
+        _feedimg_gtk_animation_start(g_bytes_new(bytes, length), self->width, self->height, show_frame, self);
+}
+
 /* Draws a presentation from now on. NULL draws nothing. */
 static void present(FeedimgPaintable *self, feedimg_presentation *presentation) {
     GObject *object = G_OBJECT(self);
@@ -86,12 +117,9 @@ static void present(FeedimgPaintable *self, feedimg_presentation *presentation) 
     feedimg_presentation_free(self->presentation);
     self->presentation = presentation;
     feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
-    if (presentation && feedimg_presentation_pixels(&pixels, presentation) == 1) {
-        // A copy, because the texture may live longer than the presentation.
-        g_autoptr(GBytes) bytes = g_bytes_new(pixels.data, pixels.stride * pixels.height);
-        self->texture = gdk_memory_texture_new((int)pixels.width, (int)pixels.height,
-                                               GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, bytes, pixels.stride);
-    }
+    if (presentation && feedimg_presentation_pixels(&pixels, presentation) == 1)
+        self->texture = _feedimg_gtk_texture(&pixels);
+    animate(self);
     const feedimg_error *error = presentation ? feedimg_presentation_error(presentation) : NULL;
     g_free(self->message);
     self->message = error ? g_strdup(error->message) : NULL;
@@ -152,6 +180,7 @@ static void constructed(GObject *object) {
 static void dispose(GObject *object) {
     FeedimgPaintable *self = FEEDIMG_PAINTABLE(object);
     g_clear_pointer(&self->slot, feedimg_slot_free);
+    g_clear_pointer(&self->animation, _feedimg_gtk_animation_stop);
     g_clear_pointer(&self->presentation, feedimg_presentation_free);
     g_clear_object(&self->texture);
     g_clear_object(&self->loader);
@@ -162,6 +191,7 @@ static void finalize(GObject *object) {
     FeedimgPaintable *self = FEEDIMG_PAINTABLE(object);
     g_free(self->item);
     g_free(self->message);
+    g_free(self->animated_url);
     G_OBJECT_CLASS(feedimg_gtk_paintable_parent_class)->finalize(object);
 }
 

@@ -21,5 +21,5 @@ FeedimgImage *_feedimg_gtk_image_new(feedimg_image *image);
 
 void _feedimg_gtk_network_update(FeedimgNetwork *self, const feedimg_network *network);
 
-/* A texture of pixels. It calls the function with the owner when it no longer needs the pixels. */
-GdkTexture *_feedimg_gtk_texture(const feedimg_pixels *pixels, GDestroyNotify free_owner, gpointer owner);
+/* A texture with a copy of pixels. */
+GdkTexture *_feedimg_gtk_texture(const feedimg_pixels *pixels);

@@ -651,6 +651,28 @@ static void test_decoder(void)
     CHECK(codecs->decode(&decoded, gif, sizeof gif - 1, &request, &stop, codecs->payload) == FEEDIMG_ERROR_CANCELLED);
 }
 
+/* A red and a blue frame of 1 by 1, for 70 ms each, twice. */
+static void test_frames(void)
+{
+    static const unsigned char gif[] =
+        "GIF89a\1\0\1\0\x80\0\0\xff\0\0\0\0\xff!\xff\13NETSCAPE2.0\3\1\1\0\0"
+        "!\xf9\4\0\7\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0"
+        "!\xf9\4\0\7\0\0\0,\0\0\0\0\1\0\1\0\0\2\2L\1\0;";
+    feedimg_frames *frames = NULL;
+    feedimg_frame frame = FEEDIMG_FRAME_INIT;
+    OK(feedimg_frames_new(&frames, gif, sizeof gif - 1, NULL));
+    CHECK(feedimg_frames_loop_count(frames) == 2);
+    CHECK(feedimg_frames_next(&frame, frames) == 1);
+    CHECK(frame.milliseconds == 70 && frame.pixels.width == 1 && memcmp(frame.pixels.data, "\0\0\xff\xff", 4) == 0);
+    CHECK(feedimg_frames_next(&frame, frames) == 1);
+    CHECK(memcmp(frame.pixels.data, "\xff\0\0\xff", 4) == 0);
+    CHECK(feedimg_frames_next(&frame, frames) == 0);
+    feedimg_frames_free(frames);
+    feedimg_frames_free(NULL);
+    CHECK(feedimg_frames_new(&frames, "text", 4, NULL) == FEEDIMG_ERROR_NOT_AN_IMAGE);
+    CHECK(feedimg_frames_new(NULL, gif, sizeof gif - 1, NULL) == FEEDIMG_ERROR_ARGUMENT);
+}
+
 static void print_abi(void)
 {
 #define SIZE(type) printf("%s %zu\n", #type, sizeof(type))
@@ -660,6 +682,7 @@ static void print_abi(void)
     SIZE(feedimg_error);
     SIZE(feedimg_fact);
     SIZE(feedimg_folders);
+    SIZE(feedimg_frame);
     SIZE(feedimg_header);
     SIZE(feedimg_load_options);
     SIZE(feedimg_network);
@@ -712,6 +735,7 @@ int main(int count, char **arguments)
 
     test_errors();
     test_decoder();
+    test_frames();
     feedimg_loader *loader = NULL;
     OK(feedimg_loader_new(&loader, &options));
     test_resolve(loader);

@@ -30,8 +30,16 @@ def picture(number, colour):
     return file.getvalue()
 
 
+def animation(number):
+    """Three frames with consecutive numbers, for 50 ms each, once."""
+    frames = [Image.open(io.BytesIO(picture(number + place, GREEN))) for place in range(3)]
+    file = io.BytesIO()
+    frames[0].save(file, "WEBP", save_all=True, append_images=frames[1:], duration=50, lossless=True, loop=1)
+    return file.getvalue()
+
+
 class Origin(http.server.BaseHTTPRequestHandler):
-    """Serves `/o/NUMBER` and `/t/NUMBER`; `/silent/NUMBER` gets no response."""
+    """Serves `/o/NUMBER` and `/t/NUMBER`; `/animation/NUMBER` counts up from NUMBER. `/silent/NUMBER` gets no response."""
 
     protocol_version = "HTTP/1.1"
 
@@ -40,11 +48,11 @@ class Origin(http.server.BaseHTTPRequestHandler):
         self.server.paths.append(self.path)
         if role == "silent":
             return self.server.gate.wait()
-        if role not in ("o", "t"):
+        if role not in ("o", "t", "animation"):
             return self.send_error(404)
-        body = picture(int(number), GREEN if role == "o" else RED)
+        body = animation(int(number)) if role == "animation" else picture(int(number), GREEN if role == "o" else RED)
         self.send_response(200)
-        self.send_header("Content-Type", "image/png")
+        self.send_header("Content-Type", "image/webp" if role == "animation" else "image/png")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

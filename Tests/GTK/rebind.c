@@ -169,6 +169,32 @@ static void test_rebinds(FeedimgLoader *loader, int count) {
     g_assert_cmpint(pictures, >, count / 16);
 }
 
+/* An animation plays its frames in order, and stops after the last. */
+static void test_animation(FeedimgLoader *loader) {
+    FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
+    g_autofree char *json = item("animation", 20);
+    feedimg_gtk_paintable_set_item(view, json);
+    int last = 0;
+    while (last < 22) {
+        g_main_context_iteration(NULL, TRUE);
+        int now = shown(view);
+        g_assert_true(now == last || now == last + 1 || (last == 0 && now == 20));
+        last = now;
+    }
+    run_loop(150);
+    g_assert_cmpint(shown(view), ==, 22);
+    // Another item ends it at once.
+    g_autofree char *still = item("o", 3);
+    feedimg_gtk_paintable_set_item(view, json = (g_free(json), item("animation", 30)));
+    while (shown(view) < 30) g_main_context_iteration(NULL, TRUE);
+    feedimg_gtk_paintable_set_item(view, still);
+    g_assert_cmpint(shown(view), <, 20);
+    while (feedimg_gtk_paintable_get_loading(view)) g_main_context_iteration(NULL, TRUE);
+    run_loop(150);
+    g_assert_cmpint(shown(view), ==, 3);
+    g_assert_finalize_object(view);
+}
+
 int main(int argc, char **argv) {
     g_assert_cmpint(argc, ==, 3);
     base = argv[1];
@@ -178,6 +204,7 @@ int main(int argc, char **argv) {
     g_assert_no_error(error);
     test_decisions(loader);
     test_loads(loader);
+    test_animation(loader);
     // A leak recurs in each round; the least growth of the heap leaves out memory that a round happens to keep.
     size_t used = G_MAXSIZE, growth = G_MAXSIZE;
     for (int round = 0; round < ROUNDS; round++) {
