@@ -43,7 +43,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build library demo test page test-library netlab faults fuzz format lint check bench install install-library uninstall clean
+.PHONY: help build library demo test page test-library test-qt netlab faults fuzz format lint check bench install install-library uninstall clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -92,6 +92,10 @@ page: ## test the page of the service in a real browser; write screenshots to .b
 test-library: library ## test the C libraries from an installed copy
 	@Scripts/packages library
 	Tests/C/run
+
+test-qt: library ## test the example for Qt, and compare it with QML's own Image
+	@Scripts/packages qt
+	Tests/Qt/run
 
 netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab
