@@ -44,7 +44,7 @@ zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_feedimg
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.fish
 
 .DEFAULT_GOAL := help
-.PHONY: help build library demo test page test-library test-clients gtk test-gtk netlab faults fuzz format lint check bench install install-library install-gtk uninstall clean
+.PHONY: help build library demo test page test-library test-clients gtk test-gtk test-qt netlab faults fuzz format lint check bench install install-library install-gtk uninstall clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -116,6 +116,10 @@ test-clients: ## drive real clients through the gateway; write screenshots to .b
 	$(SWIFT) build $(BUILD_FLAGS) --product feedimg
 	$(SWIFT) build $(BUILD_FLAGS) --product feedimg-serve
 	Tests/Clients/run $(if $(QUICK),--quick)
+
+test-qt: library ## test the example for Qt, and compare it with QML's own Image
+	@Scripts/packages qt
+	Tests/Qt/run
 
 netlab: build ## test feedimg in a virtual machine with simulated radios and modems
 	@Scripts/packages netlab
