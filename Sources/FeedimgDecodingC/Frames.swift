@@ -37,7 +37,10 @@ public func feedimg_frames_new(
 }
 
 @c @implementation
-public func feedimg_frames_next(_ out: UnsafeMutablePointer<feedimg_frame>?, _ frames: OpaquePointer?) -> CInt {
+public func feedimg_frames_next(
+  _ out: UnsafeMutablePointer<feedimg_frame>?,
+  _ frames: OpaquePointer?
+) -> CInt {
   guard let out, let frames = Frames.of(frames) else { return FEEDIMG_ERROR_ARGUMENT.rawValue }
   do throws(DecodeError) {
     guard let frame = try frames.sequence.next() else { return 0 }
