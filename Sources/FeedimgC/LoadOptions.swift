@@ -16,7 +16,7 @@ struct LoadOptions {
   init(_ pointer: UnsafePointer<feedimg_load_options>?) throws(Failure) {
     guard let options = try read(pointer, "options") else { return }
     priority = try LoadPriority(options.priority)
-    pixels = try read(options.pixels, "options.pixels").map(DecodeRequest.init)
+    if let request = try read(options.pixels, "options.pixels") { pixels = try DecodeRequest(request) }
     facts = try readFacts(options.facts, options.fact_count)
     cache = try CachePolicy(options.cache)
     policy = text(options.policy)
@@ -48,7 +48,7 @@ extension CachePolicy {
 }
 
 extension DecodeRequest {
-  fileprivate init(_ request: feedimg_pixel_request) {
+  fileprivate init(_ request: feedimg_pixel_request) throws(Failure) {
     let hasSize = request.width > 0 && request.height > 0
     let size = DisplaySize(
       width: request.width,
@@ -56,6 +56,11 @@ extension DecodeRequest {
       scale: request.scale > 0 ? request.scale : 1,
       fitting: request.fills == 0 ? .fit : .fill
     )
-    self.init(hasSize ? size : nil, format: .bgra, damage: request.shows_damage == 0 ? .refuse : .show)
+    self.init(
+      hasSize ? size : nil,
+      format: .bgra,
+      damage: request.shows_damage == 0 ? .refuse : .show,
+      processors: try readProcessors(request.processors, request.processor_count)
+    )
   }
 }

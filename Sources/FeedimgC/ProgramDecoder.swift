@@ -140,7 +140,7 @@ extension Bitmap {
 }
 
 extension DecodeError.Code {
-  fileprivate init(_ code: CInt) {
+  init(_ code: CInt) {
     self =
       switch feedimg_code(rawValue: code) {
       case FEEDIMG_ERROR_TOO_LARGE: .tooLarge

@@ -99,6 +99,13 @@ static void take_result(const feedimg_error *error, feedimg_image *image, void *
     to->image = image;
 }
 
+static int set_first_pixel(uint8_t *data, size_t width, size_t height, size_t stride, void *payload)
+{
+    CHECK(width == 40 && height == 20 && stride >= 160);
+    for (int part = 0; part < 3; part++) data[part] = *(uint8_t *)payload;
+    return FEEDIMG_OK;
+}
+
 static void load(result *to, feedimg_loader *loader, const feedimg_item *item, const feedimg_load_options *options)
 {
     to->calls = 0;
@@ -227,6 +234,26 @@ static void test_loads(feedimg_loader *loader)
     CHECK(feedimg_image_pixels(&pixels, to.image) == 1);
     CHECK(pixels.width == 40 && pixels.height == 20 && pixels.stride >= 160 && pixels.is_opaque);
     CHECK(pixels.data[3] == 255 && pixels.data[19 * pixels.stride + 4 * 39 + 3] == 255);
+
+    uint8_t value = 7;
+    const feedimg_processor processors[] = {
+        {FEEDIMG_PROCESSOR_BLUR, 2, 0, NULL, NULL, NULL},
+        {FEEDIMG_PROCESSOR_TINT, 0, 0xff0000ff, NULL, NULL, NULL},
+        {FEEDIMG_PROCESSOR_FUNCTION, 0, 0, "first pixel", set_first_pixel, &value},
+        {FEEDIMG_PROCESSOR_ROUNDED_CORNERS, 4, 0, NULL, NULL, NULL},
+    };
+    request.processors = processors;
+    request.processor_count = 3;
+    load(&to, loader, item, &options);
+    CHECK(feedimg_image_pixels(&pixels, to.image) == 1 && pixels.is_opaque);
+    CHECK(memcmp(pixels.data, "\7\7\7\xff\xff\0\0\xff", 8) == 0);
+    request.processor_count = 4;
+    load(&to, loader, item, &options);
+    CHECK(feedimg_image_pixels(&pixels, to.image) == 1 && !pixels.is_opaque && pixels.data[3] == 0);
+    const feedimg_processor nameless = {FEEDIMG_PROCESSOR_FUNCTION, 0, 0, NULL, set_first_pixel, NULL};
+    request.processors = &nameless;
+    request.processor_count = 1;
+    CHECK(feedimg_loader_load(NULL, loader, item, &options, take_result, &to) == FEEDIMG_ERROR_ARGUMENT);
 
     load(&to, loader, item, NULL);
     CHECK(feedimg_image_source(to.image) == FEEDIMG_SOURCE_MEMORY);
@@ -691,6 +718,7 @@ static void print_abi(void)
     SIZE(feedimg_pixels);
     SIZE(feedimg_prefetch_options);
     SIZE(feedimg_prefetch_outcome);
+    SIZE(feedimg_processor);
     SIZE(feedimg_requests);
 }
 

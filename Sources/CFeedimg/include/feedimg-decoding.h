@@ -58,7 +58,7 @@ typedef struct feedimg_frames feedimg_frames;
  * @out: (out) (transfer full): the pass.
  * @bytes: (array length=length): the file, which is copied.
  * @length: the number of bytes.
- * @request: (nullable): the size of the pixels; NULL for the size of the image.
+ * @request: (nullable): the size of the pixels, without processors; NULL for the size of the image.
  *
  * Opens an animation to decode its frames one by one. A still image has one frame. The pass keeps the file and one
  * frame of full size in memory.

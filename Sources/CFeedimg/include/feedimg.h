@@ -216,6 +216,43 @@ typedef struct feedimg_pixels {
 #define FEEDIMG_PIXELS_INIT {sizeof(feedimg_pixels), 0, 0, 0, NULL, 0}
 
 /**
+ * feedimg_processor_kind:
+ * @FEEDIMG_PROCESSOR_ROUNDED_CORNERS: rounds the corners by #feedimg_processor.radius.
+ * @FEEDIMG_PROCESSOR_BLUR: blurs by #feedimg_processor.radius.
+ * @FEEDIMG_PROCESSOR_TINT: paints #feedimg_processor.color over the image.
+ * @FEEDIMG_PROCESSOR_FUNCTION: calls #feedimg_processor.process.
+ *
+ * What a processor does.
+ */
+typedef enum feedimg_processor_kind {
+    FEEDIMG_PROCESSOR_ROUNDED_CORNERS = 0,
+    FEEDIMG_PROCESSOR_BLUR = 1,
+    FEEDIMG_PROCESSOR_TINT = 2,
+    FEEDIMG_PROCESSOR_FUNCTION = 3
+} feedimg_processor_kind;
+
+/**
+ * feedimg_processor:
+ * @kind: what it does.
+ * @radius: in pixels.
+ * @color: a colour as 0xAARRGGBB, such as 0x80ff0000 for half a red.
+ * @identifier: for a function: a text that is equal for functions that make equal pixels. Memory keeps them by it.
+ * @process: for a function: changes the pixels in their place, on any thread. It returns FEEDIMG_OK, or an error, and
+ *   then the image counts as not decoded. The pixels are opaque only if all of them were before.
+ * @payload: passed to @process; it lives as long as the loader.
+ *
+ * Changes the pixels of decoded images. Members for other kinds are 0.
+ */
+typedef struct feedimg_processor {
+    feedimg_processor_kind kind;
+    int radius;
+    uint32_t color;
+    const char *identifier;
+    int (*process)(uint8_t *data, size_t width, size_t height, size_t stride, void *payload);
+    void *payload;
+} feedimg_processor;
+
+/**
  * feedimg_pixel_request:
  * @size: the size of the struct.
  * @width: the width of the view in points; 0 for the size of the image.
@@ -223,6 +260,8 @@ typedef struct feedimg_pixels {
  * @scale: the pixels per point, such as 2; 0 for 1.
  * @fills: 1 to cover the whole view and crop two sides, 0 to show the whole image.
  * @shows_damage: 1 to decode damaged images as far as possible, 0 to refuse them.
+ * @processors: (array length=processor_count) (nullable): change the pixels, in this order.
+ * @processor_count: the number of processors.
  *
  * The size of the pixels to decode. An image is never enlarged.
  */
@@ -233,6 +272,8 @@ typedef struct feedimg_pixel_request {
     double scale;
     int fills;
     int shows_damage;
+    const feedimg_processor *processors;
+    size_t processor_count;
 } feedimg_pixel_request;
 
 /**
@@ -240,7 +281,7 @@ typedef struct feedimg_pixel_request {
  *
  * The size of the image.
  */
-#define FEEDIMG_PIXEL_REQUEST_INIT {sizeof(feedimg_pixel_request), 0, 0, 0, 0, 0}
+#define FEEDIMG_PIXEL_REQUEST_INIT {sizeof(feedimg_pixel_request), 0, 0, 0, 0, 0, NULL, 0}
 
 /**
  * feedimg_decoded:
