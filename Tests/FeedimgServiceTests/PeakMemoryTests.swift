@@ -25,18 +25,18 @@ import Testing
   ]
 
   @Test func `all of them together take less than 256 MB, and a good image still loads`() throws {
-    let origins = try (1...2).map { _ in
+    let origins = try (1...4).map { _ in
       try LoopbackServer { Self.replies[$0.path] ?? .response(body: SampleImage.jpeg) }
     }
     let service = try ServiceRun(["--network=wifi"])
-    let requests = origins.flatMap { origin in
-      Self.replies.keys.flatMap { path in
-        let item = JSONValue.object(JSONObject([("originalImage", .string(origin.url(path)))]))
-        return [
-          ["/v1/image", "--data-urlencode", "item=\(item.text(.compact))"],
-          ["/v1/fetch", "--data-urlencode", "url=\(origin.url(path))"],
-        ]
-      }
+    // Four servers send bodies without end, which take the most memory; one does all the rest.
+    let urls = origins.flatMap { [$0.url("/image"), $0.url("/page")] } + Self.replies.keys.map { origins[0].url($0) }
+    let requests = Set(urls).flatMap { url in
+      let item = JSONValue.object(JSONObject([("originalImage", .string(url))]))
+      return [
+        ["/v1/image", "--data-urlencode", "item=\(item.text(.compact))"],
+        ["/v1/fetch", "--data-urlencode", "url=\(url)"],
+      ]
     }
     let runs = try requests.map { try service.request(["-G", "--max-time", "20"] + $0) }
     for run in runs { _ = run.rest() }
