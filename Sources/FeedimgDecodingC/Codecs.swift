@@ -34,7 +34,7 @@ private struct Codecs: @unchecked Sendable {
           do throws(DecodeError) {
             let sign = StopSign(flag: stop)
             out.pointee = feedimg_decoded(
-              try CodecDecoder.decode(encoded, DecodeRequest(request.pointee), DecodingLimits(), sign)
+              try CodecDecoder.decode(encoded, DecodeRequest(request), DecodingLimits(), sign)
             )
             return FEEDIMG_OK.rawValue
           } catch {
@@ -56,15 +56,20 @@ private struct Codecs: @unchecked Sendable {
 public func feedimg_codecs() -> UnsafePointer<feedimg_decoder>? { Codecs.shared.pointer }
 
 extension DecodeRequest {
-  init(_ request: feedimg_pixel_request) {
-    let hasSize = request.width > 0 && request.height > 0
+  /// Reads each member by itself, because the struct of an older header is shorter.
+  init(_ request: UnsafePointer<feedimg_pixel_request>) {
+    let (width, height, scale) = (request.pointee.width, request.pointee.height, request.pointee.scale)
     let size = DisplaySize(
-      width: request.width,
-      height: request.height,
-      scale: request.scale > 0 ? request.scale : 1,
-      fitting: request.fills == 0 ? .fit : .fill
+      width: width,
+      height: height,
+      scale: scale > 0 ? scale : 1,
+      fitting: request.pointee.fills == 0 ? .fit : .fill
     )
-    self.init(hasSize ? size : nil, format: .bgra, damage: request.shows_damage == 0 ? .refuse : .show)
+    self.init(
+      width > 0 && height > 0 ? size : nil,
+      format: .bgra,
+      damage: request.pointee.shows_damage == 0 ? .refuse : .show
+    )
   }
 }
 

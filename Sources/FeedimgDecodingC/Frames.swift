@@ -27,7 +27,7 @@ public func feedimg_frames_new(
   guard let out, let bytes else { return FEEDIMG_ERROR_ARGUMENT.rawValue }
   let encoded = [UInt8](UnsafeRawBufferPointer(start: bytes, count: length))
   do throws(DecodeError) {
-    let pixels = request.map { DecodeRequest($0.pointee) } ?? DecodeRequest(nil, format: .bgra)
+    let pixels = request.map { DecodeRequest($0) } ?? DecodeRequest(nil, format: .bgra)
     let frames = Frames(try CodecDecoder.sequence(encoded, pixels, DecodingLimits(), StopSign()))
     out.pointee = OpaquePointer(Unmanaged.passRetained(frames).toOpaque())
     return FEEDIMG_OK.rawValue
