@@ -30,7 +30,8 @@ import Testing
     }
     let service = try ServiceRun(["--network=wifi"])
     // Four servers send bodies without end, which take the most memory; one does all the rest.
-    let urls = origins.flatMap { [$0.url("/image"), $0.url("/page")] } + Self.replies.keys.map { origins[0].url($0) }
+    let urls =
+      origins.flatMap { [$0.url("/image"), $0.url("/page")] } + Self.replies.keys.map { origins[0].url($0) }
     let requests = Set(urls).flatMap { url in
       let item = JSONValue.object(JSONObject([("originalImage", .string(url))]))
       return [

@@ -222,7 +222,7 @@ typedef struct feedimg_pixels {
  * @FEEDIMG_PROCESSOR_TINT: paints #feedimg_processor.color over the image.
  * @FEEDIMG_PROCESSOR_FUNCTION: calls #feedimg_processor.process.
  *
- * What a processor does.
+ * The kinds of processors.
  */
 typedef enum feedimg_processor_kind {
     FEEDIMG_PROCESSOR_ROUNDED_CORNERS = 0,
@@ -237,8 +237,8 @@ typedef enum feedimg_processor_kind {
  * @radius: in pixels.
  * @color: a colour as 0xAARRGGBB, such as 0x80ff0000 for half a red.
  * @identifier: for a function: a text that is equal for functions that make equal pixels. Memory keeps them by it.
- * @process: for a function: changes the pixels in their place, on any thread. It returns FEEDIMG_OK, or an error, and
- *   then the image counts as not decoded. The pixels are opaque only if all of them were before.
+ * @process: for a function: changes the pixels in their place, on any thread. It may make opaque pixels transparent. It
+ *   returns FEEDIMG_OK or an error. After an error, the image counts as not decoded.
  * @payload: passed to @process; it lives as long as the loader.
  *
  * Changes the pixels of decoded images. Members for other kinds are 0.
@@ -384,7 +384,7 @@ typedef struct feedimg_header {
  * @settings: (nullable): the folder of settings and policies; NULL for `feedimg` in `$XDG_CONFIG_HOME`.
  * @state: (nullable): the folder of the usage; NULL for `feedimg` in `$XDG_STATE_HOME`.
  *
- * Where a loader keeps its files.
+ * The folders of a loader.
  */
 typedef struct feedimg_folders {
     size_t size;
