@@ -57,14 +57,19 @@ static GdkPaintable *current_image(GdkPaintable *paintable) {
     return gdk_paintable_new_empty(self->width, self->height);
 }
 
+/* The texture of a placeholder may be a single pixel, which is stretched over the view. */
+static gboolean has_image(FeedimgPaintable *self) {
+    return self->texture && feedimg_gtk_paintable_get_shown(self) != FEEDIMG_ROLE_PLACEHOLDER;
+}
+
 static int intrinsic_width(GdkPaintable *paintable) {
     FeedimgPaintable *self = FEEDIMG_PAINTABLE(paintable);
-    return self->texture ? gdk_texture_get_width(self->texture) : self->width;
+    return has_image(self) ? gdk_texture_get_width(self->texture) : self->width;
 }
 
 static int intrinsic_height(GdkPaintable *paintable) {
     FeedimgPaintable *self = FEEDIMG_PAINTABLE(paintable);
-    return self->texture ? gdk_texture_get_height(self->texture) : self->height;
+    return has_image(self) ? gdk_texture_get_height(self->texture) : self->height;
 }
 
 static void paintable_init(GdkPaintableInterface *interface) {
@@ -75,11 +80,6 @@ static void paintable_init(GdkPaintableInterface *interface) {
 }
 
 // MARK: Presentations
-
-static gboolean has_size(GdkTexture *texture, GdkTexture *other) {
-    return texture && other && gdk_texture_get_width(texture) == gdk_texture_get_width(other) &&
-           gdk_texture_get_height(texture) == gdk_texture_get_height(other);
-}
 
 static void show_frame(GdkTexture *frame, gpointer payload) {
     FeedimgPaintable *self = payload;
@@ -113,7 +113,8 @@ static void animate(FeedimgPaintable *self) {
 static void present(FeedimgPaintable *self, feedimg_presentation *presentation) {
     GObject *object = G_OBJECT(self);
     g_object_freeze_notify(object);
-    g_autoptr(GdkTexture) old = g_steal_pointer(&self->texture);
+    int width = intrinsic_width(GDK_PAINTABLE(self)), height = intrinsic_height(GDK_PAINTABLE(self));
+    g_clear_object(&self->texture);
     feedimg_presentation_free(self->presentation);
     self->presentation = presentation;
     feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
@@ -124,7 +125,8 @@ static void present(FeedimgPaintable *self, feedimg_presentation *presentation) 
     g_free(self->message);
     self->message = error ? g_strdup(error->message) : NULL;
     for (guint id = PROP_SHOWN; id < PROP_COUNT; id++) g_object_notify_by_pspec(object, properties[id]);
-    if (!has_size(old, self->texture)) gdk_paintable_invalidate_size(GDK_PAINTABLE(self));
+    if (width != intrinsic_width(GDK_PAINTABLE(self)) || height != intrinsic_height(GDK_PAINTABLE(self)))
+        gdk_paintable_invalidate_size(GDK_PAINTABLE(self));
     gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
     g_object_thaw_notify(object);
 }

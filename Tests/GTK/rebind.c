@@ -190,6 +190,18 @@ static void test_animation(FeedimgLoader *loader) {
         g_main_context_iteration(NULL, TRUE);
         int now = shown(view);
         g_assert_true(now == last || now == last + 1 || (last == 0 && now == 20));
+/* A placeholder has the size of the view, although its texture has one pixel. */
+static void test_placeholder(FeedimgLoader *loader) {
+    FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
+    g_autofree char *json =
+        g_strdup_printf("{\"placeholder\":{\"color\":\"#5f4456\"},\"originalImage\":\"%s/silent/1\"}", base);
+    feedimg_gtk_paintable_set_item(view, json);
+    g_assert_cmpint(feedimg_gtk_paintable_get_shown(view), ==, FEEDIMG_ROLE_PLACEHOLDER);
+    g_assert_cmpint(gdk_paintable_get_intrinsic_width(GDK_PAINTABLE(view)), ==, WIDTH);
+    g_assert_cmpint(gdk_paintable_get_intrinsic_height(GDK_PAINTABLE(view)), ==, HEIGHT);
+    g_assert_finalize_object(view);
+}
+
         last = now;
     }
     run_loop(150);
@@ -225,6 +237,7 @@ int main(int argc, char **argv) {
         growth = MIN(growth, now > used ? now - used : round ? 0 : G_MAXSIZE);
         used = now;
     }
+    test_placeholder(loader);
     g_print("the heap grows by %zu bytes a round\n", growth);
     g_assert_cmpint(growth, <, 100 * 1000);
     g_assert_finalize_object(loader);
