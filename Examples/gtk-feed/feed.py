@@ -72,7 +72,7 @@ class Feed(Gtk.Application):
     def show_row(self, row, paintable):
         item = paintable.get_item()
         state = "loading" if paintable.get_loading() else paintable.get_message() or paintable.get_shown().value_nick
-        row.label.set_label(f"{json.loads(item).get('id', '')}\n{state}" if item else "")
+        row.label.set_label(f"{paintable.get_item_id() or ''}\n{state}" if paintable.get_item() else "")
         self.usage.queue_draw()
 
     def show_network(self):
@@ -86,12 +86,7 @@ class Feed(Gtk.Application):
 
     def draw_usage(self, _, cairo, width, height):
         """Draws the bytes of each day as a bar."""
-        days = [0] * 7
-        report = json.loads(self.loader.get_usage(7))
-        dates = sorted({entry["day"] for entry in report.get("days", [])})[-7:]
-        for entry in report.get("days", []):
-            if entry["day"] in dates:
-                days[7 - len(dates) + dates.index(entry["day"])] += entry["bytes"]
+        days = self.loader.get_daily_usage(7)
         most = max(days) or 1
         cairo.set_source_rgb(0.2, 0.5, 0.9)
         for index, count in enumerate(days):

@@ -42,13 +42,44 @@ public func feedimg_loader_usage_json(
 ) -> CInt {
   attempt { () throws(Failure) in
     let out = try given(out, "out")
-    let loader = try given(loader, "loader", as: LoaderHandle.self)
-    guard days > 0 else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`days` is \(days); expected at least 1") }
-    loader.loader.writeUsage()
-    let report = try configured { () throws(ConfigurationError) in
-      try Usage(loader.configuration, sharing: loader.parts).report(days: Int(days))
+    out.pointee = try copy(try report(loader, days: days).json)
+  }
+}
+
+@c @implementation
+public func feedimg_loader_usage(
+  _ out: UnsafeMutablePointer<UInt64>?,
+  _ loader: OpaquePointer?,
+  _ days: CInt
+) -> CInt {
+  attempt { () throws(Failure) in
+    let out = try given(out, "out")
+    let report = try report(loader, days: days)
+    let count = Int(days)
+    out.update(repeating: 0, count: count)
+    for usage in report.usage {
+      // After a change of the time zone, the report may have days after today, and they count as today.
+      let place = min(usage.day.daysSince1970 - report.days.lowerBound.daysSince1970, count - 1)
+      out[place] = out[place].addingClamped(usage.received.bytes)
     }
-    out.pointee = try copy(report.json)
+  }
+}
+
+extension UInt64 {
+  /// The sum, clamped to the largest number, since a damaged ledger may hold any number.
+  fileprivate func addingClamped(_ count: Int) -> UInt64 {
+    let (sum, isTooGreat) = addingReportingOverflow(UInt64(clamping: count))
+    return isTooGreat ? .max : sum
+  }
+}
+
+/// Reads the usage of the last days, after that of the loader was recorded.
+private func report(_ loader: OpaquePointer?, days: CInt) throws(Failure) -> UsageReport {
+  let loader = try given(loader, "loader", as: LoaderHandle.self)
+  guard days > 0 else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`days` is \(days); expected at least 1") }
+  loader.loader.writeUsage()
+  return try configured { () throws(ConfigurationError) in
+    try Usage(loader.configuration, sharing: loader.parts).report(days: Int(days))
   }
 }
 

@@ -239,6 +239,26 @@ char *feedimg_gtk_loader_get_usage(FeedimgLoader *self, int days, GError **error
     return report;
 }
 
+/**
+ * feedimg_gtk_loader_get_daily_usage:
+ * @days: the number of days up to today, at least 1.
+ * @length: (out): the same number.
+ * @error: return location for an error.
+ *
+ * Reads the bytes that all programs of the user received through feedimg on each day, such as for a chart.
+ *
+ * Returns: (transfer full) (array length=length): the bytes of each day, the last of which is today, or %NULL with an
+ *   error.
+ */
+guint64 *feedimg_gtk_loader_get_daily_usage(FeedimgLoader *self, int days, gsize *length, GError **error) {
+    g_return_val_if_fail(FEEDIMG_IS_LOADER(self), NULL);
+    *length = (gsize)MAX(days, 0);
+    g_autofree guint64 *bytes = g_try_new0(guint64, *length + 1);
+    if (_feedimg_gtk_check(feedimg_loader_usage(bytes, self->loader, days), error)) return g_steal_pointer(&bytes);
+    *length = 0;
+    return NULL;
+}
+
 /* A load of feedimg_gtk_loader_load_async(). */
 typedef struct {
     feedimg_load *load;

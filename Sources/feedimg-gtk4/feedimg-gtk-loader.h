@@ -30,5 +30,7 @@ FEEDIMG_GTK_API void feedimg_gtk_loader_load_async(FeedimgLoader *self, const ch
 FEEDIMG_GTK_API FeedimgImage *feedimg_gtk_loader_load_finish(FeedimgLoader *self, GAsyncResult *result,
                                                              GError **error);
 FEEDIMG_GTK_API char *feedimg_gtk_loader_get_usage(FeedimgLoader *self, int days, GError **error);
+FEEDIMG_GTK_API guint64 *feedimg_gtk_loader_get_daily_usage(FeedimgLoader *self, int days, gsize *length,
+                                                            GError **error);
 
 G_END_DECLS

@@ -322,6 +322,16 @@ void feedimg_gtk_paintable_set_item(FeedimgPaintable *self, const char *item) {
 }
 
 /**
+ * feedimg_gtk_paintable_get_item_id:
+ *
+ * Returns: (transfer none) (nullable): the member `id` of the item; %NULL without one.
+ */
+const char *feedimg_gtk_paintable_get_item_id(FeedimgPaintable *self) {
+    g_return_val_if_fail(FEEDIMG_IS_PAINTABLE(self), NULL);
+    return self->presentation ? feedimg_presentation_item_id(self->presentation) : NULL;
+}
+
+/**
  * feedimg_gtk_paintable_get_shown: (get-property shown)
  *
  * Returns: what is drawn.

@@ -19,6 +19,7 @@ FEEDIMG_GTK_API FeedimgPaintable *feedimg_gtk_paintable_new(FeedimgLoader *loade
 
 FEEDIMG_GTK_API const char *feedimg_gtk_paintable_get_item(FeedimgPaintable *self);
 FEEDIMG_GTK_API void feedimg_gtk_paintable_set_item(FeedimgPaintable *self, const char *item);
+FEEDIMG_GTK_API const char *feedimg_gtk_paintable_get_item_id(FeedimgPaintable *self);
 FEEDIMG_GTK_API FeedimgRole feedimg_gtk_paintable_get_shown(FeedimgPaintable *self);
 FEEDIMG_GTK_API gboolean feedimg_gtk_paintable_get_loading(FeedimgPaintable *self);
 FEEDIMG_GTK_API double feedimg_gtk_paintable_get_progress(FeedimgPaintable *self);

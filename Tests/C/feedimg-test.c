@@ -526,6 +526,10 @@ static void test_rest(feedimg_loader *loader)
     CHECK(strstr(text, "\"total\":{\"bytes\":") != NULL);
     feedimg_free(text);
     FAILS(feedimg_loader_usage_json(&text, loader, 0), FEEDIMG_ERROR_ARGUMENT, "`days`");
+    uint64_t bytes[3] = {7, 7, 7};
+    OK(feedimg_loader_usage(bytes, loader, 2));
+    CHECK(bytes[0] == 0 && bytes[1] == 0 && bytes[2] == 7);
+    FAILS(feedimg_loader_usage(bytes, loader, 0), FEEDIMG_ERROR_ARGUMENT, "`days`");
 
     feedimg_loader_trim_memory(loader, FEEDIMG_MEMORY_ENCODED);
     feedimg_loader_trim_memory(loader, FEEDIMG_MEMORY_NOTHING);

@@ -89,6 +89,15 @@ static void test_decisions(FeedimgLoader *loader) {
     g_autofree char *usage = feedimg_gtk_loader_get_usage(loader, 1, &error);
     g_assert_no_error(error);
     g_assert_nonnull(strstr(usage, "\"total\""));
+    gsize days = 0;
+    g_autofree guint64 *bytes = feedimg_gtk_loader_get_daily_usage(loader, 7, &days, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(days, ==, 7);
+    // Transfers over loopback are not counted.
+    g_assert_cmpint(bytes[6], ==, 0);
+    g_assert_null(feedimg_gtk_loader_get_daily_usage(loader, 0, &days, &error));
+    g_assert_error(error, FEEDIMG_GTK_ERROR, FEEDIMG_GTK_ERROR_FAILED);
+    g_clear_error(&error);
 
     g_assert_null(feedimg_gtk_loader_new_with_policy("no-such-policy", NULL, &error));
     g_assert_error(error, FEEDIMG_GTK_ERROR, FEEDIMG_GTK_ERROR_CONFIGURATION);
@@ -153,6 +162,7 @@ static void test_rebinds(FeedimgLoader *loader, int count) {
         while (feedimg_gtk_paintable_get_loading(views[view])) g_main_context_iteration(NULL, TRUE);
         g_assert_null(feedimg_gtk_paintable_get_message(views[view]));
         g_assert_cmpint(shown(views[view]), ==, bound[view]);
+        g_assert_cmpint(atoi(feedimg_gtk_paintable_get_item_id(views[view])), ==, bound[view]);
         g_assert_cmpint(feedimg_gtk_paintable_get_shown(views[view]), ==, FEEDIMG_ROLE_ORIGINAL);
     }
     FeedimgPaintable *view = views[0];
@@ -180,16 +190,6 @@ static void show_all(FeedimgLoader *loader) {
     g_assert_finalize_object(view);
 }
 
-/* An animation plays its frames in order, and stops after the last. */
-static void test_animation(FeedimgLoader *loader) {
-    FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
-    g_autofree char *json = item("animation", 20);
-    feedimg_gtk_paintable_set_item(view, json);
-    int last = 0;
-    while (last < 22) {
-        g_main_context_iteration(NULL, TRUE);
-        int now = shown(view);
-        g_assert_true(now == last || now == last + 1 || (last == 0 && now == 20));
 /* A placeholder has the size of the view, although its texture has one pixel. */
 static void test_placeholder(FeedimgLoader *loader) {
     FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
@@ -202,6 +202,16 @@ static void test_placeholder(FeedimgLoader *loader) {
     g_assert_finalize_object(view);
 }
 
+/* An animation plays its frames in order, and stops after the last. */
+static void test_animation(FeedimgLoader *loader) {
+    FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
+    g_autofree char *json = item("animation", 20);
+    feedimg_gtk_paintable_set_item(view, json);
+    int last = 0;
+    while (last < 22) {
+        g_main_context_iteration(NULL, TRUE);
+        int now = shown(view);
+        g_assert_true(now == last || now == last + 1 || (last == 0 && now == 20));
         last = now;
     }
     run_loop(150);
@@ -227,6 +237,7 @@ int main(int argc, char **argv) {
     g_assert_no_error(error);
     test_decisions(loader);
     test_loads(loader);
+    test_placeholder(loader);
     test_animation(loader);
     show_all(loader);
     // A leak recurs in each round; the least growth of the heap leaves out memory that a round happens to keep.
@@ -237,7 +248,6 @@ int main(int argc, char **argv) {
         growth = MIN(growth, now > used ? now - used : round ? 0 : G_MAXSIZE);
         used = now;
     }
-    test_placeholder(loader);
     g_print("the heap grows by %zu bytes a round\n", growth);
     g_assert_cmpint(growth, <, 100 * 1000);
     g_assert_finalize_object(loader);

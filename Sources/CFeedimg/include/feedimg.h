@@ -1411,6 +1411,20 @@ int feedimg_loader_set_setting(feedimg_loader *loader, const char *name, const c
  */
 int feedimg_loader_usage_json(char **out, feedimg_loader *loader, int days);
 
+/**
+ * feedimg_loader_usage:
+ * @out: (out caller-allocates) (array length=days): the bytes that all programs of the user received on each day; the
+ *   last day is today.
+ * @loader: a loader.
+ * @days: the number of days, at least 1.
+ *
+ * Records what this loader has received so far, and reads the sums of the last days, such as for a chart. The call
+ * waits for the disk.
+ *
+ * Returns: FEEDIMG_OK, FEEDIMG_ERROR_ARGUMENT or FEEDIMG_ERROR_SYSTEM.
+ */
+int feedimg_loader_usage(uint64_t *out, feedimg_loader *loader, int days);
+
 /* ---- Memory and cache ---- */
 
 /**
