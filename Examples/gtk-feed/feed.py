@@ -4,7 +4,6 @@
 The file has one item as JSON a line, as `feedimg items` prints them. --network shows the feed as on another network.
 """
 import argparse
-import json
 import sys
 
 import gi
@@ -70,7 +69,6 @@ class Feed(Gtk.Application):
         row.paintable.set_item(row.get_item().get_string())
 
     def show_row(self, row, paintable):
-        item = paintable.get_item()
         state = "loading" if paintable.get_loading() else paintable.get_message() or paintable.get_shown().value_nick
         row.label.set_label(f"{paintable.get_item_id() or ''}\n{state}" if paintable.get_item() else "")
         self.usage.queue_draw()

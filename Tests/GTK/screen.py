@@ -1,16 +1,19 @@
-"""Drives Examples/gtk-feed on a screen, and reads the pictures back from it. Tests/GTK/run starts it.
+"""Drives a program on a screen as a user does, and reads the pictures back from it. Tests/GTK/run starts it.
 
-Usage: screen.py cellular FOLDER
-       screen.py program FOLDER
-       screen.py namespace FOLDER NAMESPACE
+Usage: screen.py cellular FOLDER PROGRAM
+       screen.py namespace FOLDER PROGRAM NAMESPACE
+       screen.py guide FOLDER PROGRAM
 
-The last form runs in a network namespace whose link `feed0` leads to the server in NAMESPACE.
+PROGRAM is a form of Examples/gtk-feed/feed.py, and for `guide` of Examples/gtk-feed/picture.py. The second form runs in a
+network namespace whose link `feed0` leads to the server in NAMESPACE.
 
-Each picture carries its number as bars. Each row shows the number of its item in the same way, beside the picture. The
-two must be equal whenever a picture is shown.
+Each picture carries its number as bars. The `id` of its item is the same number in block characters, and the programs
+show it beside the picture. The two must be equal whenever a picture is shown.
 """
-import io
+import collections
+import contextlib
 import json
+import os
 import pathlib
 import queue
 import random
@@ -19,240 +22,214 @@ import sys
 import threading
 import time
 
-from PIL import Image
+from PIL import ImageGrab
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "Examples/gtk-feed"))
-import feed  # noqa: E402
-from pictures import BAR, BITS, GREEN, HEIGHT, RED, SERVER, WIDTH, bars, serve  # noqa: E402
-from gi.repository import GLib, Gtk  # noqa: E402
+from pictures import BAR, BITS, GREEN, HEIGHT, RED, SERVER, WIDTH, bars, serve
 
 COUNT = 3000
 LIMIT = 10
+BLUE = (0, 0, 200)
+BLOCK, NO_BLOCK = "\N{FULL BLOCK}", "\N{LOWER ONE EIGHTH BLOCK}"
+
+Row = collections.namedtuple("Row", "item picture colour place")
 
 
-class Driven(feed.Feed):
-    """The example, with the number of each item beside its picture, and a script of steps."""
+@contextlib.contextmanager
+def display():
+    """Runs an X server on a free display number, which it chooses itself."""
+    reader, writer = os.pipe()
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", "800x700x24", "-nolisten", "tcp", "-noreset"],
+                              pass_fds=[writer], stderr=subprocess.DEVNULL)
+    os.close(writer)
+    try:
+        with os.fdopen(reader) as pipe:
+            os.environ["DISPLAY"] = f":{pipe.readline().strip()}"
+        yield
+    finally:
+        server.terminate()
+        server.wait()
 
-    def __init__(self, items, script, folder, override=None):
-        super().__init__(items, override)
-        self.script, self.folder, self.fault, self.rows = script, folder, None, set()
 
-    def do_activate(self):
-        super().do_activate()
-        self.steps = self.script(self)
-        self.condition, self.left = next(self.steps), LIMIT * 50
-        # After GTK has drawn.
-        GLib.timeout_add(20, self.advance, priority=GLib.PRIORITY_LOW)
+def xdotool(*command):
+    subprocess.run(["xdotool", *map(str, command)], check=True, timeout=60)
 
-    def make_row(self, factory, row):
-        super().make_row(factory, row)
-        row.number = Gtk.DrawingArea(content_width=BITS * 8, content_height=60)
-        row.number.set_draw_func(self.draw_number, row)
-        row.box.append(row.number)
-        self.rows.add(row)
 
-    def bind_row(self, factory, row):
-        super().bind_row(factory, row)
-        row.number.queue_draw()
+class Screen:
+    """The screen with the window of a program in its corner."""
 
-    def draw_number(self, _, cairo, width, height, row):
-        number = int(json.loads(row.get_item().get_string())["id"]) if row.get_item() else 0
-        for place, bit in enumerate(bars(number)):
-            cairo.set_source_rgb(bit, bit, bit)
-            cairo.rectangle(place * 8, 0, 8, height)
-            cairo.fill()
+    def __init__(self, folder):
+        self.folder = folder
 
-    def advance(self):
-        """Goes on to the next step once the condition of this one holds."""
-        try:
-            if self.condition():
-                self.condition, self.left = next(self.steps), LIMIT * 50
-                return GLib.SOURCE_CONTINUE
-            self.left -= 1
-            assert self.left, f"not within {LIMIT} s: {self.condition.__name__}"
-            return GLib.SOURCE_CONTINUE
-        except StopIteration:
-            pass
-        except Exception as error:
-            self.fault = error
-            self.screenshot().save(self.folder / "failure.png")
-        self.window.close()
-        return GLib.SOURCE_REMOVE
-
-    # What is on the screen
-
-    def place(self, widget):
-        """The rectangle of a widget in the window; None outside the list's visible part."""
-        is_known, bounds = widget.compute_bounds(self.window)
-        _, view = self.scrolled.compute_bounds(self.window)
-        top, bottom = bounds.get_y(), bounds.get_y() + bounds.get_height()
-        if not is_known or top < view.get_y() or bottom > view.get_y() + view.get_height():
-            return None
-        return int(bounds.get_x()), int(top)
-
-    def screenshot(self):
-        png = subprocess.run(["import", "-window", "root", "png:-"], stdout=subprocess.PIPE, check=True, timeout=60)
-        return Image.open(io.BytesIO(png.stdout)).convert("RGB")
-
-    def shown(self, path=None):
-        """For each row that the screen shows whole, the numbers of its item and its picture, and its colour."""
-        screen = self.screenshot()
-        if path:
-            screen.crop((0, 0, self.window.get_width(), self.window.get_height())).save(path)
-        rows = []
-        for row in self.rows:
-            if not row.get_item() or not row.number.get_mapped() or not (place := self.place(row.number)):
-                continue
-            image = row.box.get_first_child()
-            if not (corner := self.place(image)):
-                continue
-            item = sum((screen.getpixel((place[0] + 4 + 8 * bit, place[1] + 30))[0] > 128) << bit for bit in range(BITS))
-            colour = screen.getpixel((corner[0] + 10, corner[1] + 10))
-            number = sum((screen.getpixel((corner[0] + 50 + BAR * bit, corner[1] + 90))[0] > 128) << bit
-                         for bit in range(BITS))
-            rows.append((item, number if colour in (GREEN, RED) else None, colour))
+    def read(self, name=None):
+        """The rows that the screen shows whole. A name saves the window to a file."""
+        self.image = ImageGrab.grab(xdisplay="")
+        self.window = self.image.getbbox() or (0, 0, 1, 1)
+        if name:
+            self.image.crop(self.window).save(self.folder / f"{name}.png")
+        column = self.left()
+        rows, top = [], None
+        for y in range(self.image.height if column else 0):
+            colour = self.image.getpixel((column, y))
+            if top is None or colour != self.image.getpixel((column, top)):
+                top = y if colour in (GREEN, RED, BLUE) else None
+            elif y == top + HEIGHT - 1:
+                rows.append(self.row(column, top, colour))
         return rows
 
-    def check(self, path=None):
-        rows = self.shown(path)
-        for item, number, _ in rows:
-            assert number in (None, item), f"the row of item {item} shows picture {number}"
+    def left(self):
+        """The first column of the pictures; none before the window has any."""
+        for x in range(60):
+            colours = collections.Counter(self.image.getpixel((x, y)) for y in range(0, self.image.height, 7))
+            if any(colours[colour] > HEIGHT // 7 for colour in (GREEN, RED, BLUE)):
+                return x
+        return None
+
+    def row(self, left, top, colour):
+        picture = None
+        if colour != BLUE:
+            picture = sum((self.image.getpixel((left + 50 + BAR * bit, top + 90))[0] > 128) << bit for bit in range(BITS))
+        return Row(self.number(left + WIDTH, top), picture, colour, (left, top))
+
+    def number(self, left, top):
+        """The number in block characters. The row of pixels with the most dark ones is the lowest of the blocks."""
+        box = (left + 4, top, self.window[2] - 4, top + HEIGHT)
+        label = self.image.crop(box).convert("L").point(lambda value: value < 150 and 255)
+        darkest = max(range(HEIGHT), key=lambda y: label.crop((0, y, label.width, y + 1)).histogram()[255])
+        first, _, last, _ = label.crop((0, darkest, label.width, darkest + 1)).getbbox() or (0, 0, 0, 0)
+        size = (last - first) / BITS
+        assert size > 6, "a row has no number"
+        return sum((label.getpixel((int(first + (bit + 0.5) * size), darkest - 5)) > 0) << bit for bit in range(BITS))
+
+    def check(self, name=None):
+        rows = self.read(name)
+        for row in rows:
+            assert row.picture in (None, row.item), f"the row of item {row.item} shows picture {row.picture}"
         return rows
 
-    def scrolls_to(self, position):
-        """Scrolls to a row, and waits until the screen shows it."""
-        self.list.activate_action("list.scroll-to-item", GLib.Variant("u", position))
+    def until(self, what, condition):
+        """Waits until the screen has rows of which a condition holds."""
+        deadline = time.monotonic() + LIMIT
+        while not ((rows := self.check()) and condition(rows)):
+            if time.monotonic() > deadline:
+                self.image.save(self.folder / "failure.png")
+                raise AssertionError(f"not within {LIMIT} s: {what}; the screen shows {rows}")
+        return rows
 
-        def row_is_on_the_screen():
-            return any(item == position + 1 for item, _, _ in self.check())
-        return row_is_on_the_screen
+    def until_all(self, colour, *items):
+        return self.until(f"all rows have the colour {colour}, and are of {items}", lambda rows: len(rows) > 1 and all(
+            row.colour == colour for row in rows) and {row.item for row in rows} >= set(items))
 
-    def are_all(self, colour):
-        def rows_show():
-            rows = self.check()
-            return len(rows) > 1 and all(shown == colour for _, _, shown in rows)
-        return rows_show
+    def has_banner(self):
+        """Whether the top of the window has red text."""
+        top = self.image.crop((0, 30, self.window[2], 70))
+        return any(red > 150 and green < 60 and blue < 60 for _, (red, green, blue) in top.getcolors(1 << 24))
 
-
-def frames(count):
-    """Lets the main loop run for some turns of 20 ms."""
-    left = [count]
-
-    def frames_passed():
-        left[0] -= 1
-        return left[0] < 0
-    return frames_passed
+    def has_usage(self):
+        """Whether the chart has a bar for today."""
+        right = self.window[2]
+        return (51, 128, 230) in {colour for _, colour in self.image.crop((right - 30, 4, right, 34)).getcolors(1 << 24)}
 
 
-def fling(app, pictures):
-    adjustment = app.scrolled.get_vadjustment()
+def click(x, y):
+    xdotool("mousemove", x, y, "click", 1)
+
+
+def fling(screen, origin):
     generator = random.Random(7)
     seen = 0
     for _ in range(12):
-        speed = generator.choice([-1, 1]) * generator.randrange(100, 4000)
-        for _ in range(10):
-            most = adjustment.get_upper() - adjustment.get_page_size()
-            adjustment.set_value(min(max(0, adjustment.get_value() + speed), most))
-            speed *= 0.7
-            yield frames(1)
-            if generator.random() < 0.3:
-                seen += sum(number is not None for _, number, _ in app.check())
-        yield frames(10)
-        seen += sum(number is not None for _, number, _ in app.check())
+        xdotool("key", "--delay", 8, *[generator.choice(["Next", "Prior", "Next"])] * generator.randrange(1, 30))
+        for _ in range(4):
+            seen += sum(row.picture is not None for row in screen.check())
     assert seen > 30, f"only {seen} pictures were shown during the flings"
-    print(f"flings: {seen} pictures on the screen, none in a wrong row; {len(pictures)} requests")
+    print(f"flings: {seen} pictures on the screen, none in a wrong row; {len(origin.paths)} requests")
 
 
-def on_cellular(folder, origin):
-    def script(app):
-        yield app.are_all(RED)
-        yield from fling(app, origin.paths)
-        yield app.are_all(RED)
-        assert not any(path.startswith("/o/") for path in origin.paths), "an original was loaded on cellular"
-        app.check(folder / "cellular.png")
-        # A tap loads the original of one row.
-        places = [app.place(row.box.get_first_child()) for row in app.rows if row.box.get_mapped()]
-        x, y = next(place for place in places if place)
-        subprocess.run(["xdotool", "mousemove", str(x + 60), str(y + 60), "click", "1"], check=True, timeout=60)
-
-        def original_of_one_row():
-            return sorted(colour == GREEN for _, _, colour in app.check())[-2:] == [False, True]
-        yield original_of_one_row
-        app.check(folder / "upgrade.png")
-        app.loader.set_property("always-originals-on-cellular", True)
-        yield app.are_all(GREEN)
-        print("cellular: thumbnails, one original after a tap, all originals with the setting")
-    return script, "cellular"
+def focus_the_list(screen):
+    left, top = screen.read()[0].place
+    click(left + WIDTH + 40, top + HEIGHT - 10)
 
 
-def on_real_networks(folder, origin):
+def on_cellular(screen, origin):
+    screen.until_all(RED, 1, 2)
+    focus_the_list(screen)
+    fling(screen, origin)
+    rows = screen.until_all(RED)
+    assert not any(path.startswith("/o/") for path in origin.paths), "an original was loaded on cellular"
+    screen.check("cellular")
+    left, top = rows[0].place
+    click(left + 60, top + 60)
+    screen.until("a tap loads one original", lambda rows: sorted(row.colour == GREEN for row in rows)[-2:] == [False, True])
+    screen.check("upgrade")
+    # The setting is left of the chart.
+    click(screen.window[2] - 180, 18)
+    screen.until_all(GREEN)
+    print("cellular: thumbnails, one original after a tap, all originals with the setting")
+
+
+def on_real_networks(screen, origin):
     def link(state):
         subprocess.run(["ip", "link", "set", "feed0", state], check=True)
         if state == "up":
             subprocess.run(["ip", "route", "replace", "default", "via", SERVER], check=True)
 
-    def script(app):
-        yield app.are_all(GREEN)
-        assert not app.banner.get_visible()
-        link("down")
-
-        def banner_is_visible():
-            return app.banner.get_visible()
-        yield banner_is_visible
-        before = len(origin.paths)
-        yield app.scrolls_to(2000)
-        yield frames(20)
-        rows = app.check(folder / "offline-new.png")
-        assert rows and all(number is None for _, number, _ in rows), f"offline, new rows show {rows}"
-        yield app.scrolls_to(0)
-        yield app.are_all(GREEN)
-        app.check(folder / "offline.png")
-        assert len(origin.paths) == before, "a request was sent offline"
-        link("up")
-
-        def banner_is_hidden():
-            return not app.banner.get_visible()
-        yield banner_is_hidden
-        yield app.scrolls_to(2000)
-        yield app.are_all(GREEN)
-        print("namespace: cached images offline, new ones when the link is back")
-    return script, None
+    screen.until_all(GREEN, 1, 2)
+    assert not screen.has_banner()
+    screen.until("the chart shows the data of today", lambda _: screen.has_usage())
+    focus_the_list(screen)
+    link("down")
+    screen.until("the banner is visible", lambda _: screen.has_banner())
+    before = len(origin.paths)
+    xdotool("key", "End")
+    screen.until_all(BLUE, COUNT)
+    screen.check("offline-new")
+    xdotool("key", "Home")
+    screen.until_all(GREEN, 1, 2)
+    screen.check("offline")
+    assert len(origin.paths) == before, "a request was sent offline"
+    link("up")
+    screen.until("the banner is hidden", lambda _: not screen.has_banner())
+    xdotool("key", "End")
+    screen.until_all(GREEN, COUNT)
+    print("namespace: cached images offline, new ones when the link is back")
 
 
-def program(folder, item):
+def guide(screen, origin):
     """The program of the guide shows the picture of an item."""
-    process = subprocess.Popen([ROOT / "Examples/gtk-feed/picture.py", item])
-    try:
-        deadline = time.monotonic() + LIMIT
-        while True:
-            png = subprocess.run(["import", "-window", "root", "png:-"], stdout=subprocess.PIPE, check=True, timeout=60)
-            screen = Image.open(io.BytesIO(png.stdout)).convert("RGB")
-            if sum(count for count, colour in screen.getcolors(1 << 24) if colour == GREEN) > WIDTH * HEIGHT // 4:
-                break
-            assert time.monotonic() < deadline, f"the program does not show the picture within {LIMIT} s"
-        screen.save(folder / "program.png")
-        print("the program of the guide shows its picture")
-    finally:
-        process.kill()
-        process.wait()
+    deadline = time.monotonic() + LIMIT
+    while True:
+        image = ImageGrab.grab(xdisplay="")
+        if sum(count for count, colour in image.getcolors(1 << 24) if colour == GREEN) > WIDTH * HEIGHT // 4:
+            break
+        assert time.monotonic() < deadline, f"the program does not show the picture within {LIMIT} s"
+    image.save(screen.folder / "program.png")
+    print("the program of the guide shows its picture")
 
 
 def main():
-    folder = pathlib.Path(sys.argv[2])
+    case, folder, program, *namespace = sys.argv[1:]
     started = queue.SimpleQueue()
-    threading.Thread(target=serve, args=(sys.argv[3] if len(sys.argv) > 3 else None, started), daemon=True).start()
+    threading.Thread(target=serve, args=(namespace[0] if namespace else None, started), daemon=True).start()
     origin = started.get(timeout=LIMIT)
     base = "http://%s:%d" % origin.server_address
-    items = [json.dumps({"id": str(number), "originalImage": f"{base}/o/{number}", "thumbnailImage": f"{base}/t/{number}"})
-             for number in range(1, COUNT + 1)]
-    if sys.argv[1] == "program":
-        return program(folder, items[41])
-    script, override = {"cellular": on_cellular, "namespace": on_real_networks}[sys.argv[1]](folder, origin)
-    app = Driven(items, script, folder, override)
-    app.run([])
-    if app.fault:
-        raise app.fault
+    items = [json.dumps({
+        "id": "".join(BLOCK if bit else NO_BLOCK for bit in bars(number)), "originalImage": f"{base}/o/{number}",
+        "thumbnailImage": f"{base}/t/{number}", "placeholder": {"color": "#0000c8"},
+    }) for number in range(1, COUNT + 1)]
+    file = pathlib.Path(folder) / "items.jsonl"
+    file.write_text("\n".join(items))
+    drive, arguments = {
+        "cellular": (on_cellular, ["--network=cellular", file]),
+        "namespace": (on_real_networks, [file]),
+        "guide": (guide, [items[41]]),
+    }[case]
+    with display():
+        process = subprocess.Popen([program, *arguments])
+        try:
+            drive(Screen(pathlib.Path(folder)), origin)
+        finally:
+            process.kill()
+            process.wait()
 
 
 if __name__ == "__main__":
