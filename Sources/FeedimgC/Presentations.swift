@@ -51,6 +51,11 @@ public func feedimg_presentation_is_loading(_ presentation: OpaquePointer?) -> C
 }
 
 @c @implementation
+public func feedimg_presentation_is_partial(_ presentation: OpaquePointer?) -> CInt {
+  object(presentation, as: PresentationHandle.self)?.presentation.scan != nil ? 1 : 0
+}
+
+@c @implementation
 public func feedimg_presentation_progress(
   _ received: UnsafeMutablePointer<UInt64>?,
   _ total: UnsafeMutablePointer<UInt64>?,

@@ -59,7 +59,8 @@ static GdkPaintable *current_image(GdkPaintable *paintable) {
 
 /* The texture of a placeholder may be a single pixel, which is stretched over the view. */
 static gboolean has_image(FeedimgPaintable *self) {
-    return self->texture && feedimg_gtk_paintable_get_shown(self) != FEEDIMG_ROLE_PLACEHOLDER;
+    return self->texture && (feedimg_presentation_shown(self->presentation) != FEEDIMG_PLACEHOLDER ||
+                             feedimg_presentation_is_partial(self->presentation));
 }
 
 static int intrinsic_width(GdkPaintable *paintable) {

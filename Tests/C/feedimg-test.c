@@ -383,6 +383,7 @@ static void show(feedimg_presentation *presentation, void *payload)
     CHECK((image == NULL) == (feedimg_presentation_shown(presentation) == FEEDIMG_PLACEHOLDER));
     feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
     CHECK(feedimg_presentation_pixels(&pixels, presentation) == 1);
+    if (feedimg_presentation_is_partial(presentation)) CHECK(feedimg_presentation_is_loading(presentation));
     if (image && !feedimg_presentation_is_loading(presentation)) {
         CHECK(feedimg_presentation_why(presentation) != NULL);
         CHECK(pixels.width == 16 && pixels.height == 16);

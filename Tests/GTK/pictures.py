@@ -38,8 +38,20 @@ def animation(number):
     return file.getvalue()
 
 
+def progressive(number):
+    """A progressive JPEG, and the length of its beginning with the first scan."""
+    file = io.BytesIO()
+    Image.open(io.BytesIO(picture(number, GREEN))).save(file, "JPEG", progressive=True, subsampling=0)
+    content = file.getvalue()
+    scans = [place for place in range(len(content)) if content[place:place + 2] == b"\xff\xda"]
+    return content, scans[1]
+
+
 class Origin(http.server.BaseHTTPRequestHandler):
-    """Serves `/o/NUMBER` and `/t/NUMBER`; `/animation/NUMBER` counts up from NUMBER. `/silent/NUMBER` gets no response."""
+    """Serves `/o/NUMBER` and `/t/NUMBER`; `/animation/NUMBER` counts up from NUMBER. `/silent/NUMBER` gets no response.
+
+    After the first scan of `/scans/NUMBER`, the server waits for a request for `/rest/NUMBER`, which fails.
+    """
 
     protocol_version = "HTTP/1.1"
 
@@ -48,6 +60,10 @@ class Origin(http.server.BaseHTTPRequestHandler):
         self.server.paths.append(self.path)
         if role == "silent":
             return self.server.gate.wait()
+        if role == "scans":
+            return self.send_scans(int(number))
+        if role == "rest":
+            self.server.rest.set()
         if role not in ("o", "t", "animation"):
             return self.send_error(404)
         body = animation(int(number)) if role == "animation" else picture(int(number), GREEN if role == "o" else RED)
@@ -56,6 +72,17 @@ class Origin(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def send_scans(self, number):
+        content, first = progressive(number)
+        self.server.rest.clear()
+        self.send_response(200)
+        self.send_header("Content-Type", "image/jpeg")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[:first])
+        self.server.rest.wait()
+        self.wfile.write(content[first:])
 
     def log_message(self, *_):
         pass
@@ -74,6 +101,6 @@ def serve(namespace, started):
         with open(f"/run/netns/{namespace}") as file:
             assert ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
     origin = Server((SERVER if namespace else "127.0.0.1", 0), Origin)
-    origin.paths, origin.gate = [], threading.Event()
+    origin.paths, origin.gate, origin.rest = [], threading.Event(), threading.Event()
     started.put(origin)
     origin.serve_forever()

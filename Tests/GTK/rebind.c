@@ -202,6 +202,26 @@ static void test_placeholder(FeedimgLoader *loader) {
     g_assert_finalize_object(view);
 }
 
+/* The first scan of a progressive JPEG is shown before the server sends the second one. */
+static void test_scans(FeedimgLoader *loader) {
+    FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, WIDTH);
+    g_autofree char *json = item("scans", 40);
+    feedimg_gtk_paintable_set_item(view, json);
+    while (shown(view) == 0) g_main_context_iteration(NULL, TRUE);
+    g_assert_cmpint(shown(view), ==, 40);
+    g_assert_cmpint(feedimg_gtk_paintable_get_shown(view), ==, FEEDIMG_ROLE_PLACEHOLDER);
+    g_assert_true(feedimg_gtk_paintable_get_loading(view));
+    g_assert_cmpfloat(feedimg_gtk_paintable_get_progress(view), >, 0);
+    // A scan has the shape of the image, not of the view.
+    g_assert_cmpint(gdk_paintable_get_intrinsic_height(GDK_PAINTABLE(view)), ==, HEIGHT);
+    // This request lets the server go on.
+    g_assert_null(load(loader, "rest", 0, NULL, NULL));
+    while (feedimg_gtk_paintable_get_loading(view)) g_main_context_iteration(NULL, TRUE);
+    g_assert_cmpint(feedimg_gtk_paintable_get_shown(view), ==, FEEDIMG_ROLE_ORIGINAL);
+    g_assert_cmpint(shown(view), ==, 40);
+    g_assert_finalize_object(view);
+}
+
 /* An animation plays its frames in order, and stops after the last. */
 static void test_animation(FeedimgLoader *loader) {
     FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
@@ -238,6 +258,7 @@ int main(int argc, char **argv) {
     test_decisions(loader);
     test_loads(loader);
     test_placeholder(loader);
+    test_scans(loader);
     test_animation(loader);
     show_all(loader);
     // A leak recurs in each round; the least growth of the heap leaves out memory that a round happens to keep.

@@ -1240,6 +1240,17 @@ const feedimg_image *feedimg_presentation_image(const feedimg_presentation *pres
  */
 int feedimg_presentation_pixels(feedimg_pixels *out, const feedimg_presentation *presentation);
 
+/**
+ * feedimg_presentation_is_partial:
+ * @presentation: a presentation.
+ *
+ * Whether the pixels show the part of a better image that has arrived, such as the first scan of a progressive JPEG.
+ * Until the whole image arrives, feedimg_presentation_shown() names the picture that they cover.
+ *
+ * Returns: 1 or 0.
+ */
+int feedimg_presentation_is_partial(const feedimg_presentation *presentation);
+
 /* ---- The network ---- */
 
 /**
