@@ -5,6 +5,7 @@ public import CFeedimg
 import Feedimg
 import FeedimgModel
 import FeedimgPipeline
+import Synchronization
 
 /// A load of the C interface.
 final class LoadOperation: Sendable {
@@ -20,6 +21,7 @@ final class LoadOperation: Sendable {
   ) {
     let callbacks = loader.callbacks
     let owner = callbacks.register()
+    let progress = Callback(options.progress, callback.payload).map { Self.listener(callbacks, owner, $0) }
     let task = PipelineActor.task { [loader = loader.loader] in
       let result: Result<LoadedImage, LoadError>
       do throws(LoadError) {
@@ -29,7 +31,8 @@ final class LoadOperation: Sendable {
           facts: options.facts,
           priority: options.priority,
           cache: options.cache,
-          policy: options.policy
+          policy: options.policy,
+          progress: progress
         )
         result = .success(image)
       } catch {
@@ -48,10 +51,34 @@ final class LoadOperation: Sendable {
     (self.callbacks, self.owner, self.task) = (callbacks, owner, task)
   }
 
+  /// Posts progress; a callback that waits delivers the latest value when it runs.
+  private static func listener(
+    _ callbacks: CallbackQueue,
+    _ owner: CallbackQueue.Owner,
+    _ callback: Callback<feedimg_progress_callback>
+  ) -> @Sendable (LoadProgress) -> Void {
+    let latest = LatestProgress()
+    return { progress in
+      latest.value.withLock { $0 = progress }
+      callbacks.post(owner, isSignal: true) {
+        let progress = latest.value.withLock { $0 }
+        callback.function(
+          UInt64(clamping: progress.received.bytes),
+          UInt64(clamping: progress.total?.bytes ?? 0),
+          callback.payload
+        )
+      }
+    }
+  }
+
   func cancel() {
     task.cancel()
     callbacks.cancel(owner)
   }
+}
+
+private final class LatestProgress: Sendable {
+  let value = Mutex(LoadProgress(received: ByteCount(0), total: nil))
 }
 
 @c @implementation

@@ -9,6 +9,7 @@ struct LoadOptions {
   var facts: [String: String] = [:]
   var cache = CachePolicy.default
   var policy: String?
+  var progress: feedimg_progress_callback?
 
   /// Reads the options; NULL has the defaults.
   ///
@@ -20,6 +21,7 @@ struct LoadOptions {
     facts = try readFacts(options.facts, options.fact_count)
     cache = try CachePolicy(options.cache)
     policy = text(options.policy)
+    progress = options.progress
   }
 }
 
@@ -35,14 +37,14 @@ extension LoadPriority {
 }
 
 extension CachePolicy {
-  fileprivate init(_ cache: feedimg_cache) throws(Failure) {
+  init(_ cache: feedimg_cache) throws(Failure) {
     switch cache {
     case FEEDIMG_CACHE_DEFAULT: self = .default
     case FEEDIMG_CACHE_RELOAD: self = .reload
     case FEEDIMG_CACHE_ONLY: self = .cacheOnly
     case FEEDIMG_CACHE_BYPASS_MEMORY: self = .bypassMemory
     case FEEDIMG_CACHE_BYPASS_DISK: self = .bypassDisk
-    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "`options.cache` is \(cache.rawValue)")
+    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "the cache policy is \(cache.rawValue)")
     }
   }
 }

@@ -33,11 +33,7 @@ public func feedimg_loader_clear_cache(
       } catch {
         failure = Failure(error)
       }
-      callbacks.post(owner, isLast: true) { [failure] in
-        guard let callback else { return }
-        let record = failure.map(ErrorRecord.init)
-        withExtendedLifetime(record) { callback.function(record?.pointer, callback.payload) }
-      }
+      callbacks.postEnd(owner, failure, callback)
     }
   }
 }

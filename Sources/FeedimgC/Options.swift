@@ -51,6 +51,18 @@ struct Options {
     }
     configuration.requests.proxy = text(requests.proxy)
     configuration.requests.certificateFile = text(requests.certificate_file)
+    if let file = text(requests.client_certificate) {
+      let name: StaticString = "options.requests.client_origins"
+      var origins: [String] = []
+      for origin in try elements(requests.client_origins, requests.client_origin_count, name) {
+        origins.append(try given(text(origin), name))
+      }
+      configuration.requests.clientCertificate = ClientCertificate(
+        origins: origins,
+        file: file,
+        keyFile: text(requests.client_key)
+      )
+    }
     configuration.reachesPrivateHosts = requests.refuses_private_hosts == 0
   }
 }

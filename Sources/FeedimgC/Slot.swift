@@ -65,8 +65,8 @@ public func feedimg_slot_show(
     let slot = try given(slot, "slot", as: SlotHandle.self).slot
     let item = try given(item, "item", as: ItemHandle.self).item
     let options = try LoadOptions(options)
-    guard options.cache == .default, options.policy == nil else {
-      throw Failure(FEEDIMG_ERROR_ARGUMENT, "a slot accepts neither a cache policy nor another policy")
+    guard options.cache == .default, options.policy == nil, options.progress == nil else {
+      throw Failure(FEEDIMG_ERROR_ARGUMENT, "a slot accepts no cache policy, no other policy and no progress")
     }
     slot.show(item, pixels: options.pixels, facts: options.facts, priority: options.priority)
   }

@@ -1,7 +1,8 @@
 /* Calls every function of feedimg.h and feedimg-decoding.h. Valid as C11 and as C++17.
  *
  *   feedimg-test --abi            prints the size of each struct
- *   feedimg-test URL FOLDER       tests against the server of Tests/C/run, with files below FOLDER
+ *   feedimg-test URL TLS FOLDER   tests against the servers of Tests/C/run, with files below FOLDER; the server at TLS
+ *                                 wants the certificate `client.pem`, and `server.pem` certifies it
  */
 #include <feedimg-decoding.h>
 #include <feedimg.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 
 static const char *base;
+static const char *tls;
 static const char *folder;
 
 static void fail(int line, const char *condition)
@@ -82,6 +84,9 @@ static void run_until(feedimg_loader *loader, const int *flag, int count)
 
 typedef struct result {
     int calls;
+    int steps;
+    uint64_t received;
+    uint64_t total;
     int code;
     int http_status;
     feedimg_image *image;
@@ -97,6 +102,16 @@ static void take_result(const feedimg_error *error, feedimg_image *image, void *
     to->http_status = error ? error->http_status : 0;
     feedimg_image_free(to->image);
     to->image = image;
+}
+
+static void take_progress(uint64_t received, uint64_t total, void *payload)
+{
+    result *to = (result *)payload;
+    CHECK(to->calls == 0);
+    CHECK(received >= to->received);
+    to->steps++;
+    to->received = received;
+    to->total = total;
 }
 
 static int set_first_pixel(uint8_t *data, size_t width, size_t height, size_t stride, void *payload)
@@ -209,7 +224,7 @@ static void check_file(const feedimg_image *image)
 
 static void test_loads(feedimg_loader *loader)
 {
-    result to = {0, 0, 0, NULL};
+    result to = {0, 0, 0, 0, 0, 0, NULL};
     feedimg_item *item = make_item("a", "clouds.jpg", NULL);
     feedimg_pixel_request request = FEEDIMG_PIXEL_REQUEST_INIT;
     request.width = 20;
@@ -292,13 +307,30 @@ static void test_loads(feedimg_loader *loader)
     CHECK(to.code == FEEDIMG_OK);
     feedimg_item_free(item);
 
+    item = make_item("e", "private/clouds.jpg", NULL);
+    feedimg_load_options progress = FEEDIMG_LOAD_OPTIONS_INIT;
+    progress.progress = take_progress;
+    /* Only memory keeps the image, so that the next load sends a request again. */
+    progress.cache = FEEDIMG_CACHE_BYPASS_DISK;
+    load(&to, loader, item, &progress);
+    size_t length = 0;
+    CHECK(feedimg_image_bytes(&length, to.image) != NULL);
+    CHECK(to.steps > 0 && to.received > 0 && to.received <= length && to.total == length);
+    /* A program with an older header, whose struct ends before the progress. */
+    feedimg_loader_clear_memory(loader);
+    progress.size = offsetof(feedimg_load_options, progress);
+    to.steps = 0;
+    load(&to, loader, item, &progress);
+    CHECK(feedimg_image_source(to.image) == FEEDIMG_SOURCE_NETWORK && to.steps == 0);
+    feedimg_item_free(item);
+
     FAILS(feedimg_loader_load(NULL, loader, NULL, NULL, take_result, &to), FEEDIMG_ERROR_ARGUMENT, "`item`");
     feedimg_image_free(to.image);
 }
 
 static void test_cancellation(feedimg_loader *loader)
 {
-    result to = {0, 0, 0, NULL};
+    result to = {0, 0, 0, 0, 0, 0, NULL};
     feedimg_load *running = NULL;
     feedimg_item *cached = make_item("a", "clouds.jpg", NULL);
     feedimg_item *silent = make_item("s", "silent.jpg", NULL);
@@ -429,6 +461,9 @@ static void test_slots(feedimg_loader *loader)
     CHECK(to.calls == 0);
     options.cache = FEEDIMG_CACHE_ONLY;
     FAILS(feedimg_slot_show(slot, first, &options), FEEDIMG_ERROR_ARGUMENT, "a slot accepts");
+    options.cache = FEEDIMG_CACHE_DEFAULT;
+    options.progress = take_progress;
+    FAILS(feedimg_slot_show(slot, first, &options), FEEDIMG_ERROR_ARGUMENT, "a slot accepts");
     feedimg_slot_free(slot);
     feedimg_item_free(first);
     feedimg_item_free(second);
@@ -439,7 +474,7 @@ static void test_slots(feedimg_loader *loader)
 /* Loads and binds cached images, a number of times. */
 static void repeat(feedimg_loader *loader, int count)
 {
-    result to = {0, 0, 0, NULL};
+    result to = {0, 0, 0, 0, 0, 0, NULL};
     view shown;
     memset(&shown, 0, sizeof shown);
     feedimg_slot *slot = NULL;
@@ -479,6 +514,141 @@ static void test_leaks(feedimg_loader *loader)
         before = after;
     }
     CHECK(!"memory grows in each round");
+}
+
+/* ---- Cached images ---- */
+
+static const unsigned char gif[] = "GIF89a\1\0\1\0\x80\0\0\xff\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;";
+
+typedef struct ending {
+    int calls;
+    int code;
+} ending;
+
+static void take_ending(const feedimg_error *error, void *payload)
+{
+    ending *to = (ending *)payload;
+    to->calls++;
+    to->code = error ? error->code : FEEDIMG_OK;
+}
+
+/* Stores bytes and waits for the end. */
+static int store(feedimg_loader *loader, const char *url, const void *bytes, size_t length, feedimg_cache cache)
+{
+    ending to = {0, 0};
+    OK(feedimg_loader_store(loader, url, bytes, length, FEEDIMG_ORIGINAL, cache, take_ending, &to));
+    CHECK(to.calls == 0);
+    run_until(loader, &to.calls, 1);
+    return to.code;
+}
+
+typedef struct lookup {
+    int calls;
+    int is_found;
+    feedimg_source source;
+} lookup;
+
+static void take_cached(const feedimg_cached_image *image, void *payload)
+{
+    lookup *to = (lookup *)payload;
+    to->calls++;
+    to->is_found = image != NULL;
+    if (!image) return;
+    CHECK(image->size == sizeof *image && image->length == sizeof gif - 1);
+    CHECK(memcmp(image->bytes, gif, image->length) == 0 && strcmp(image->media_type, "image/gif") == 0);
+    CHECK(!image->is_fresh && (image->path != NULL || image->source == FEEDIMG_SOURCE_MEMORY));
+    to->source = image->source;
+}
+
+static lookup cached(feedimg_loader *loader, const char *url, feedimg_cache cache)
+{
+    lookup to = {0, 0, FEEDIMG_SOURCE_NONE};
+    OK(feedimg_loader_cached(loader, url, cache, take_cached, &to));
+    run_until(loader, &to.calls, 1);
+    return to;
+}
+
+static void test_cached_images(feedimg_loader *loader)
+{
+    char url[512];
+    const size_t length = sizeof gif - 1;
+    snprintf(url, sizeof url, "%s/sent.gif", base);
+    CHECK(!cached(loader, url, FEEDIMG_CACHE_DEFAULT).is_found);
+    CHECK(store(loader, url, gif, length, FEEDIMG_CACHE_DEFAULT) == FEEDIMG_OK);
+    CHECK(cached(loader, url, FEEDIMG_CACHE_DEFAULT).source == FEEDIMG_SOURCE_MEMORY);
+    CHECK(cached(loader, url, FEEDIMG_CACHE_BYPASS_MEMORY).source == FEEDIMG_SOURCE_DISK);
+
+    /* A load shows it, although the server has no such image. */
+    result to = {0, 0, 0, 0, 0, 0, NULL};
+    feedimg_item *item = make_item("sent", "sent.gif", NULL);
+    load(&to, loader, item, NULL);
+    CHECK(to.code == FEEDIMG_OK && strcmp(feedimg_image_media_type(to.image), "image/gif") == 0);
+    feedimg_image_free(to.image);
+    feedimg_item_free(item);
+
+    CHECK(store(loader, url, gif, length, FEEDIMG_CACHE_BYPASS_DISK) == FEEDIMG_OK);
+    CHECK(!cached(loader, url, FEEDIMG_CACHE_BYPASS_MEMORY).is_found);
+    CHECK(store(loader, url, "text", 4, FEEDIMG_CACHE_DEFAULT) == FEEDIMG_ERROR_NOT_AN_IMAGE);
+    OK(feedimg_loader_store(loader, url, gif, length, FEEDIMG_THUMBNAIL, FEEDIMG_CACHE_DEFAULT, NULL, NULL));
+    FAILS(feedimg_loader_store(loader, "ftp://x.example/a", gif, length, FEEDIMG_ORIGINAL, FEEDIMG_CACHE_DEFAULT, NULL, NULL),
+          FEEDIMG_ERROR_ARGUMENT, "`url`");
+    FAILS(feedimg_loader_store(loader, url, gif, length, FEEDIMG_PLACEHOLDER, FEEDIMG_CACHE_DEFAULT, NULL, NULL),
+          FEEDIMG_ERROR_ARGUMENT, "`role`");
+    FAILS(feedimg_loader_store(loader, url, NULL, 1, FEEDIMG_ORIGINAL, FEEDIMG_CACHE_DEFAULT, NULL, NULL),
+          FEEDIMG_ERROR_ARGUMENT, "`bytes`");
+    FAILS(feedimg_loader_cached(loader, url, (feedimg_cache)9, take_cached, NULL), FEEDIMG_ERROR_ARGUMENT, "is 9");
+    FAILS(feedimg_loader_cached(loader, url, FEEDIMG_CACHE_DEFAULT, NULL, NULL), FEEDIMG_ERROR_ARGUMENT, "`callback`");
+}
+
+/* ---- Certificates ---- */
+
+/* Loads an image from a server that wants a certificate. */
+static int load_by_tls(feedimg_options options, const feedimg_requests *requests)
+{
+    feedimg_loader *loader = NULL;
+    feedimg_item *item = NULL;
+    char json[512];
+    result to = {0, 0, 0, 0, 0, 0, NULL};
+    options.requests = requests;
+    snprintf(json, sizeof json, "{\"originalImage\": \"%s/clouds.jpg\"}", tls);
+    OK(feedimg_item_new(&item, json));
+    OK(feedimg_loader_new(&loader, &options));
+    feedimg_load_options uncached = FEEDIMG_LOAD_OPTIONS_INIT;
+    uncached.cache = FEEDIMG_CACHE_BYPASS_DISK;
+    load(&to, loader, item, &uncached);
+    feedimg_image_free(to.image);
+    feedimg_item_free(item);
+    feedimg_loader_free(loader);
+    return to.code;
+}
+
+static void test_certificates(feedimg_options options)
+{
+    char authority[512], certificate[512], key[512];
+    const char *origins[] = {tls};
+    feedimg_requests requests = FEEDIMG_REQUESTS_INIT;
+    snprintf(authority, sizeof authority, "%s/server.pem", folder);
+    snprintf(certificate, sizeof certificate, "%s/client.pem", folder);
+    snprintf(key, sizeof key, "%s/client.key", folder);
+    requests.proxy = "";
+    requests.client_certificate = certificate;
+    requests.client_key = key;
+    requests.client_origins = origins;
+    requests.client_origin_count = 1;
+    CHECK(load_by_tls(options, &requests) == FEEDIMG_ERROR_SECURITY);
+    requests.certificate_file = authority;
+    CHECK(load_by_tls(options, &requests) == FEEDIMG_OK);
+    origins[0] = "https://x.example";
+    CHECK(load_by_tls(options, &requests) != FEEDIMG_OK);
+    origins[0] = tls;
+    /* A program with an older header, whose struct ends before the client's certificate. */
+    requests.size = offsetof(feedimg_requests, client_certificate);
+    CHECK(load_by_tls(options, &requests) != FEEDIMG_OK);
+    requests.size = sizeof requests;
+    requests.client_origins = NULL;
+    feedimg_loader *loader = NULL;
+    options.requests = &requests;
+    FAILS(feedimg_loader_new(&loader, &options), FEEDIMG_ERROR_ARGUMENT, "client_origins");
 }
 
 /* ---- Network, settings, usage, cache ---- */
@@ -668,7 +838,6 @@ static void test_threads(feedimg_options options)
 
 static void test_decoder(void)
 {
-    static const unsigned char gif[] = "GIF89a\1\0\1\0\x80\0\0\xff\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;";
     const feedimg_decoder *codecs = feedimg_codecs();
     const feedimg_pixel_request request = FEEDIMG_PIXEL_REQUEST_INIT;
     feedimg_decoded decoded = FEEDIMG_DECODED_INIT;
@@ -686,13 +855,13 @@ static void test_decoder(void)
 /* A red and a blue frame of 1 by 1, for 70 ms each, twice. */
 static void test_frames(void)
 {
-    static const unsigned char gif[] =
+    static const unsigned char animation[] =
         "GIF89a\1\0\1\0\x80\0\0\xff\0\0\0\0\xff!\xff\13NETSCAPE2.0\3\1\1\0\0"
         "!\xf9\4\0\7\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0"
         "!\xf9\4\0\7\0\0\0,\0\0\0\0\1\0\1\0\0\2\2L\1\0;";
     feedimg_frames *frames = NULL;
     feedimg_frame frame = FEEDIMG_FRAME_INIT;
-    OK(feedimg_frames_new(&frames, gif, sizeof gif - 1, NULL));
+    OK(feedimg_frames_new(&frames, animation, sizeof animation - 1, NULL));
     CHECK(feedimg_frames_loop_count(frames) == 2);
     CHECK(feedimg_frames_next(&frame, frames) == 1);
     CHECK(frame.milliseconds == 70 && frame.pixels.width == 1 && memcmp(frame.pixels.data, "\0\0\xff\xff", 4) == 0);
@@ -708,15 +877,16 @@ static void test_frames(void)
     CHECK(older != NULL);
     older->size = size;
     older->shows_damage = 1;
-    OK(feedimg_frames_new(&frames, gif, sizeof gif - 1, older));
+    OK(feedimg_frames_new(&frames, animation, sizeof animation - 1, older));
     feedimg_frames_free(frames);
     free(older);
-    CHECK(feedimg_frames_new(NULL, gif, sizeof gif - 1, NULL) == FEEDIMG_ERROR_ARGUMENT);
+    CHECK(feedimg_frames_new(NULL, animation, sizeof animation - 1, NULL) == FEEDIMG_ERROR_ARGUMENT);
 }
 
 static void print_abi(void)
 {
 #define SIZE(type) printf("%s %zu\n", #type, sizeof(type))
+    SIZE(feedimg_cached_image);
     SIZE(feedimg_decoded);
     SIZE(feedimg_decoder);
     SIZE(feedimg_dispatch);
@@ -742,12 +912,13 @@ int main(int count, char **arguments)
         print_abi();
         return 0;
     }
-    if (count != 3) {
-        fprintf(stderr, "usage: feedimg-test --abi | URL FOLDER\n");
+    if (count != 4) {
+        fprintf(stderr, "usage: feedimg-test --abi | URL TLS FOLDER\n");
         return 2;
     }
     base = arguments[1];
-    folder = arguments[2];
+    tls = arguments[2];
+    folder = arguments[3];
     char cache[512], settings[512], state[512];
     snprintf(cache, sizeof cache, "%s/cache", folder);
     snprintf(settings, sizeof settings, "%s/settings", folder);
@@ -785,9 +956,11 @@ int main(int count, char **arguments)
     test_cancellation(loader);
     test_prefetch(loader);
     test_slots(loader);
+    test_cached_images(loader);
     test_leaks(loader);
     test_rest(loader);
     feedimg_loader_free(loader);
+    test_certificates(options);
     test_thread(options);
     test_threads(options);
     puts("passed");

@@ -410,6 +410,11 @@ typedef struct feedimg_folders {
  * @proxy: (nullable): such as `socks5h://127.0.0.1:9050`; empty for none, NULL for that of the environment.
  * @certificate_file: (nullable): a PEM file of the authorities to trust; NULL for those of the system.
  * @refuses_private_hosts: 1 if the user does not choose the URLs: refuses this machine and private networks.
+ * @client_certificate: (nullable): a PEM file with the certificate of the program, for servers that ask for one.
+ * @client_key: (nullable): a PEM file with its private key; NULL if @client_certificate has it too.
+ * @client_origins: (array length=client_origin_count) (nullable): the origins that may ask for the certificate, such as
+ *   `https://x.example`.
+ * @client_origin_count: their number.
  *
  * How a loader sends its requests.
  */
@@ -422,6 +427,10 @@ typedef struct feedimg_requests {
     const char *proxy;
     const char *certificate_file;
     int refuses_private_hosts;
+    const char *client_certificate;
+    const char *client_key;
+    const char *const *client_origins;
+    size_t client_origin_count;
 } feedimg_requests;
 
 /**
@@ -429,7 +438,8 @@ typedef struct feedimg_requests {
  *
  * The usual requests.
  */
-#define FEEDIMG_REQUESTS_INIT {sizeof(feedimg_requests), NULL, NULL, NULL, 0, NULL, NULL, 0}
+#define FEEDIMG_REQUESTS_INIT \
+    {sizeof(feedimg_requests), NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, 0}
 
 /**
  * feedimg_dispatch:
@@ -845,6 +855,16 @@ typedef enum feedimg_cache {
 } feedimg_cache;
 
 /**
+ * feedimg_progress_callback:
+ * @received: the bytes received so far.
+ * @total: the announced length; 0 if unknown.
+ * @payload: the payload of the load.
+ *
+ * Receives the progress of a load, and never after its result. Values that have not been delivered are skipped.
+ */
+typedef void (*feedimg_progress_callback)(uint64_t received, uint64_t total, void *payload);
+
+/**
  * feedimg_load_options:
  * @size: the size of the struct.
  * @priority: the urgency.
@@ -853,6 +873,8 @@ typedef enum feedimg_cache {
  * @fact_count: their number.
  * @cache: how the load uses memory and disk; slots accept only FEEDIMG_CACHE_DEFAULT.
  * @policy: (nullable): the name of another policy for this load; slots accept only NULL.
+ * @progress: (nullable): receives the progress as bytes arrive from the network; slots accept only NULL, because their
+ *   presentations have the progress.
  *
  * The options of one load, or of one item in a slot. The library copies them.
  */
@@ -864,6 +886,7 @@ typedef struct feedimg_load_options {
     size_t fact_count;
     feedimg_cache cache;
     const char *policy;
+    feedimg_progress_callback progress;
 } feedimg_load_options;
 
 /**
@@ -872,7 +895,7 @@ typedef struct feedimg_load_options {
  * A visible load without pixels.
  */
 #define FEEDIMG_LOAD_OPTIONS_INIT \
-    {sizeof(feedimg_load_options), FEEDIMG_PRIORITY_VISIBLE, NULL, NULL, 0, FEEDIMG_CACHE_DEFAULT, NULL}
+    {sizeof(feedimg_load_options), FEEDIMG_PRIORITY_VISIBLE, NULL, NULL, 0, FEEDIMG_CACHE_DEFAULT, NULL, NULL}
 
 /**
  * feedimg_load:
@@ -1491,6 +1514,72 @@ typedef void (*feedimg_done_callback)(const feedimg_error *error, void *payload)
  * Returns: FEEDIMG_OK or FEEDIMG_ERROR_ARGUMENT.
  */
 int feedimg_loader_clear_cache(feedimg_loader *loader, feedimg_done_callback callback, void *payload);
+
+/**
+ * feedimg_loader_store:
+ * @loader: a loader.
+ * @url: the URL of the image.
+ * @bytes: the complete encoded image, in a format that feedimg recognizes.
+ * @length: the number of bytes.
+ * @role: FEEDIMG_ORIGINAL or FEEDIMG_THUMBNAIL, which chooses the limit that the image counts toward.
+ * @cache: FEEDIMG_CACHE_BYPASS_MEMORY keeps the image only on disk, FEEDIMG_CACHE_BYPASS_DISK only in memory.
+ * @callback: (nullable): called once when the image is kept; FEEDIMG_ERROR_NOT_AN_IMAGE, FEEDIMG_ERROR_TOO_LARGE, or
+ *   FEEDIMG_ERROR_UNAVAILABLE if the file cannot be written.
+ * @payload: (nullable): passed to @callback.
+ *
+ * Keeps bytes as the image of a URL, such as those of a photo that the user has just sent. They replace a cached image
+ * of the URL. Loads show them at once, and later ask the server whether it has another version.
+ *
+ * Returns: FEEDIMG_OK, and then @callback runs; or FEEDIMG_ERROR_ARGUMENT, and then it does not.
+ */
+int feedimg_loader_store(feedimg_loader *loader, const char *url, const void *bytes, size_t length, feedimg_role role,
+                         feedimg_cache cache, feedimg_done_callback callback, void *payload);
+
+/**
+ * feedimg_cached_image:
+ * @size: the size of the struct that the library knows.
+ * @bytes: the complete encoded image.
+ * @length: the number of bytes.
+ * @media_type: the type, detected from the bytes, such as `image/jpeg`.
+ * @source: FEEDIMG_SOURCE_MEMORY or FEEDIMG_SOURCE_DISK.
+ * @path: (nullable): the file in the cache; NULL if the image is only in memory.
+ * @is_fresh: 1 if the image needs no revalidation.
+ *
+ * A cached image.
+ */
+typedef struct feedimg_cached_image {
+    size_t size;
+    const void *bytes;
+    size_t length;
+    const char *media_type;
+    feedimg_source source;
+    const char *path;
+    int is_fresh;
+} feedimg_cached_image;
+
+/**
+ * feedimg_cached_callback:
+ * @image: (nullable): the image, which lives until the callback returns; NULL if none is cached.
+ * @payload: the payload of the call.
+ *
+ * Receives a cached image, once.
+ */
+typedef void (*feedimg_cached_callback)(const feedimg_cached_image *image, void *payload);
+
+/**
+ * feedimg_loader_cached:
+ * @loader: a loader.
+ * @url: the URL of the image.
+ * @cache: FEEDIMG_CACHE_BYPASS_DISK looks only in memory, FEEDIMG_CACHE_BYPASS_MEMORY only on disk.
+ * @callback: receives the image.
+ * @payload: (nullable): passed to @callback.
+ *
+ * Looks up the cached image of a URL, fresh or stale. The loader does not decide and sends no request.
+ *
+ * Returns: FEEDIMG_OK, and then @callback runs; or FEEDIMG_ERROR_ARGUMENT, and then it does not.
+ */
+int feedimg_loader_cached(feedimg_loader *loader, const char *url, feedimg_cache cache,
+                          feedimg_cached_callback callback, void *payload);
 
 #ifdef __cplusplus
 }
