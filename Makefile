@@ -101,7 +101,7 @@ gtk: library ## build the GObject library for GTK, libfeedimg-gtk4, in .build/gt
 	$(GTK_BUILD) meson setup --prefix=$(CURDIR)/.build/gtk --libdir=lib .build/gtk-build Sources/feedimg-gtk4
 	$(GTK_BUILD) DESTDIR= meson install -C .build/gtk-build --quiet
 
-test-gtk: gtk ## test the GObject library and its example on a screen (screenshots in .build/gtk-screenshots)
+test-gtk: gtk ## test the GObject library and its examples on a screen (screenshots in .build/gtk-screenshots)
 	@Scripts/packages test-gtk
 	Tests/GTK/run .build/gtk .build/gtk-screenshots
 
