@@ -111,7 +111,7 @@ let package = Package(
       name: "FeedimgTesting",
       dependencies: [
         "Feedimg", "FeedimgPipeline", "FeedimgModel", "FeedimgTransfer", "FeedimgHTTPCache",
-        "FeedimgSettings",
+        "FeedimgReachability", "FeedimgSettings",
       ],
       swiftSettings: settings
     ),
@@ -288,7 +288,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgReachabilityTests",
       dependencies: [
-        "FeedimgReachability", "FeedimgModel", "FeedimgSystem", "CNetlink", "CTestKernel", "TestSystem",
+        "FeedimgReachability", "FeedimgTesting", "FeedimgModel", "FeedimgSystem", "CNetlink", "CTestKernel",
+        "TestSystem",
       ],
       swiftSettings: settings
     ),

@@ -21,9 +21,12 @@ public final class ScriptedNetwork: NetworkMonitoring {
   /// - Parameters:
   ///   - kind: The kind of the new network.
   ///   - metered: Whether the user pays for its data.
-  public func become(_ kind: NetworkKind, metered: Metered = .no) {
+  public func become(_ kind: NetworkKind, metered: Metered = .no) { become(Self.state(kind, metered)) }
+
+  /// Changes the network to a state; loads and slots follow soon.
+  func become(_ state: NetworkState) {
     shown.withLock { shown in
-      shown.state = Self.state(kind, metered)
+      shown.state = state
       for listener in shown.listeners { listener.yield(shown.state) }
     }
   }

@@ -1,3 +1,4 @@
+import FeedimgTesting
 import Testing
 
 @testable import FeedimgReachability

@@ -30,6 +30,44 @@ import Testing
     #expect(test.server.requests.map(\.url.text) == ["https://x.example/s.png", "https://x.example/a.png"])
   }
 
+  @Test func `a recorded network decides, and says why`() async throws {
+    let test = try environment(.offline)
+    test.network.replay(.phoneOverUSB)
+    let image = try await test.loader.load(item)
+    #expect(image.variant.role == .thumbnail)
+    #expect(test.network.state.reason == "`usb0` is a phone shared by USB (driver rndis_host)")
+  }
+
+  struct Recorded: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let network: RecordedNetwork
+    let kind: NetworkKind
+    let metered: Metered
+    let why: String
+    init(_ name: String, _ network: RecordedNetwork, _ kind: NetworkKind, _ metered: Metered, _ why: String) {
+      (testDescription, self.network, self.kind, self.metered, self.why) = (name, network, kind, metered, why)
+    }
+  }
+
+  @Test(arguments: [
+    Recorded("Wi-Fi", .wifi, .wifi, .no, "nl80211 says that the interface is a station"),
+    Recorded("limited Wi-Fi", .limitedWifi, .wifi, .yes, "the beacon has a Network Cost element"),
+    Recorded("a phone over Wi-Fi", .phoneOverWifi, .wifi, .yes, "the beacon has Apple's element"),
+    Recorded("a phone over USB", .phoneOverUSB, .cellular, .yes, "the driver is rndis_host"),
+    Recorded("a USB modem", .usbModem, .cellular, .yes, "the driver is qmi_wwan"),
+    Recorded("WireGuard", .wireGuardOverWifi, .wifi, .no, "the mark of its packets leads to Wi-Fi"),
+    Recorded("no route", .offline, .offline, .no, "the kernel replied ENETUNREACH"),
+  ])
+  func `recorded messages are classified as those of a live kernel`(_ recorded: Recorded) {
+    let state = recorded.network.state
+    #expect(state.kind == recorded.kind, "\(recorded.why); \(state.reason)")
+    #expect(state.metered == recorded.metered, "\(recorded.why); \(state.meteredReason)")
+  }
+
+  @Test func `bytes that are no messages are offline`() {
+    #expect(RecordedNetwork(routing: [1, 2, 3]).state.kind == .offline)
+  }
+
   @Test func `the clock of a test makes an image stale, and the server confirms it`() async throws {
     let test = try environment()
     _ = try await test.loader.load(item)

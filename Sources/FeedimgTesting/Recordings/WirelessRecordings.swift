@@ -1,7 +1,7 @@
 /// Messages of nl80211 as Linux 6.1 sent them (mac80211_hwsim).
-enum WirelessRecordings {
+package enum WirelessRecordings {
   /// An interface that is connected to a network.
-  static let station = Recording(
+  package static let station = Recording(
     """
     90000000 2000 0000 01000000 b8000000 # 144 bytes, nl80211
     07 01 0000 # NL80211_CMD_NEW_INTERFACE
@@ -23,7 +23,7 @@ enum WirelessRecordings {
   )
 
   /// An access point on this host.
-  static let accessPoint = Recording(
+  package static let accessPoint = Recording(
     """
     3c000000 2000 0000 01000000 e7020000 # 60 bytes, nl80211; shortened
     07 01 0000 # NL80211_CMD_NEW_INTERFACE
@@ -35,7 +35,7 @@ enum WirelessRecordings {
   )
 
   /// A network that reports limited data, in an element that is not the last one.
-  static let limited = Recording(
+  package static let limited = Recording(
     """
     600100002000020001000000eb000000 # 352 bytes, nl80211, NLM_F_MULTI
     22010000 # NL80211_CMD_NEW_SCAN_RESULTS
@@ -85,7 +85,7 @@ enum WirelessRecordings {
   )
 
   /// An iPhone: Apple's element, and a random address.
-  static let phone = Recording(
+  package static let phone = Recording(
     """
     480100002000020001000000b8000000 # 328 bytes, nl80211, NLM_F_MULTI
     22010000 # NL80211_CMD_NEW_SCAN_RESULTS
@@ -132,7 +132,7 @@ enum WirelessRecordings {
   )
 
   /// A known network to which this host is not connected.
-  static let notJoined = Recording(
+  package static let notJoined = Recording(
     """
     340100002000020001000000e7020000 # 308 bytes, nl80211, NLM_F_MULTI
     22010000 # NL80211_CMD_NEW_SCAN_RESULTS

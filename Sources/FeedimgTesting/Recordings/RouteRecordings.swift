@@ -1,7 +1,7 @@
 /// Replies to route and rule requests, as Linux 6.1 sent them.
-enum RouteRecordings {
+package enum RouteRecordings {
   /// The entry of the default route over Wi-Fi.
-  static let wifi = Recording(
+  package static let wifi = Recording(
     """
     3c000000 1800 0000 01000000 b8000000 # 60 bytes, RTM_NEWROUTE
     02 00 00 00 fe 03 00 01 00000000 # AF_INET, to /0, table main, RTPROT_BOOT, universe, RTN_UNICAST
@@ -12,8 +12,29 @@ enum RouteRecordings {
     """
   )
 
+  /// The entry of the default route over a phone on USB (Linux 6.18).
+  package static let phone = Recording(
+    """
+    34000000 1800 0000 01000000 17660000 # 52 bytes, RTM_NEWROUTE
+    02 00 00 00 fe 03 00 01 00000000 # AF_INET, to /0, table main, RTPROT_BOOT, universe, RTN_UNICAST
+    0800 0f00 fe000000 # RTA_TABLE main
+    0800 0500 c0a82a81 # RTA_GATEWAY 192.168.42.129
+    0800 0400 12000000 # RTA_OIF 18
+    """
+  )
+
+  /// The entry of the default route over a USB modem: no gateway (Linux 6.18).
+  package static let modem = Recording(
+    """
+    2c000000 1800 0000 01000000 49660000 # 44 bytes, RTM_NEWROUTE
+    02 00 00 00 fe 03 fd 01 00000000 # AF_INET, to /0, RTPROT_BOOT, scope link, RTN_UNICAST
+    0800 0f00 fe000000 # RTA_TABLE main
+    0800 0400 09000000 # RTA_OIF 9
+    """
+  )
+
   /// The route of one packet on that route.
-  static let wifiPacket = Recording(
+  package static let wifiPacket = Recording(
     """
     70000000 1800 0000 01000000 b8000000 # 112 bytes, RTM_NEWROUTE
     02 20 00 00 fe 00 00 01 00020000 # AF_INET, to /32, table main, RTN_UNICAST, RTM_F_CLONED
@@ -28,7 +49,7 @@ enum RouteRecordings {
   )
 
   /// The default route of WireGuard, as wg-quick sets it: no gateway, and a table of its own.
-  static let wireguard = Recording(
+  package static let wireguard = Recording(
     """
     2c000000 1800 0000 01000000 c0010000 # 44 bytes, RTM_NEWROUTE
     02 00 00 00 fe 03 fd 01 00000000 # AF_INET, to /0, RTPROT_BOOT, scope link, RTN_UNICAST
@@ -38,7 +59,7 @@ enum RouteRecordings {
   )
 
   /// No route at all.
-  static let none = Recording(
+  package static let none = Recording(
     """
     38000000 0200 0000 01000000 e7020000 # 56 bytes, NLMSG_ERROR
     9bffffff # -101, ENETUNREACH
@@ -49,7 +70,7 @@ enum RouteRecordings {
   )
 
   /// A blackhole.
-  static let blackhole = Recording(
+  package static let blackhole = Recording(
     """
     38000000 0200 0000 01000000 a4020000 # 56 bytes, NLMSG_ERROR
     eaffffff # -22, EINVAL
@@ -60,7 +81,7 @@ enum RouteRecordings {
   )
 
   /// Two nextHops, the first without a carrier (Linux 6.18, veth).
-  static let nextHops = Recording(
+  package static let nextHops = Recording(
     """
     48000000 1800 0000 01000000 00000000 # 72 bytes, RTM_NEWROUTE
     02 00 00 00 fe 03 00 01 00000000 # AF_INET, to /0, table main
@@ -74,7 +95,7 @@ enum RouteRecordings {
   )
 
   /// An IPv4 route over an IPv6 gateway, as hosting providers use it.
-  static let gatewayOfOtherFamily = Recording(
+  package static let gatewayOfOtherFamily = Recording(
     """
     3c000000 1800 0000 01000000 00000000 # 60 bytes, RTM_NEWROUTE
     02 00 00 00 fe 03 00 01 00000000 # AF_INET, to /0, table main
@@ -84,7 +105,7 @@ enum RouteRecordings {
   )
 
   /// The rule of wg-quick: all packets without the mark use the table of the tunnel.
-  static let ruleOfWireGuard = Recording(
+  package static let ruleOfWireGuard = Recording(
     """
     4c000000 2000 0200 01000000 c0010000 # 76 bytes, RTM_NEWRULE
     02 00 00 00 fc 00 00 01 02000000 # AF_INET, FR_ACT_TO_TBL, FIB_RULE_INVERT
@@ -98,7 +119,7 @@ enum RouteRecordings {
   )
 
   /// The rule for the main table.
-  static let ruleOfMain = Recording(
+  package static let ruleOfMain = Recording(
     """
     3c000000 2000 0200 01000000 05010000 # 60 bytes, RTM_NEWRULE
     02 00 00 00 fe 00 00 01 00000000 # AF_INET, table main, FR_ACT_TO_TBL

@@ -1,9 +1,9 @@
 /// Messages about interfaces as kernels sent them, with one attribute per line.
 ///
 /// Unread attributes, such as counters, are removed. The lengths are those of the rest.
-enum LinkRecordings {
+package enum LinkRecordings {
   /// Wi-Fi connected to a network (mac80211_hwsim, Linux 6.1).
-  static let wifi = Recording(
+  package static let wifi = Recording(
     """
     500000001000020001000000b8000000 # 80 bytes, RTM_NEWLINK
     00000100050000004310010000000000 # type 1, index 5, flags 0x11043
@@ -16,7 +16,7 @@ enum LinkRecordings {
   )
 
   /// A USB modem with the driver qmi_wwan.
-  static let qmi = Recording(
+  package static let qmi = Recording(
     """
     58000000100002000100000071010000 # 88 bytes, RTM_NEWLINK
     00000100090000004310010000000000 # type 1, index 9, flags 0x11043
@@ -30,7 +30,7 @@ enum LinkRecordings {
   )
 
   /// A modem of the WWAN subsystem (wwan_hwsim).
-  static let wwan = Recording(
+  package static let wwan = Recording(
     """
     60000000100002000100000038010000 # 96 bytes, RTM_NEWLINK
     0000feff07000000d100010000000000 # type 65534, index 7, flags 0x100d1
@@ -45,7 +45,7 @@ enum LinkRecordings {
   )
 
   /// A phone shared by USB (rndis_host).
-  static let rndis = Recording(
+  package static let rndis = Recording(
     """
     58000000100002000100000079020000 # 88 bytes, RTM_NEWLINK
     00000100120000004310010000000000 # type 1, index 18, flags 0x11043
@@ -59,7 +59,7 @@ enum LinkRecordings {
   )
 
   /// WireGuard.
-  static let wireguard = Recording(
+  package static let wireguard = Recording(
     """
     540000001000020001000000c0010000 # 84 bytes, RTM_NEWLINK
     0000feff0a000000d100010000000000 # type 65534, index 10, flags 0x100d1
@@ -73,7 +73,7 @@ enum LinkRecordings {
   )
 
   /// A GRE tunnel to 198.51.100.10.
-  static let gre = Recording(
+  package static let gre = Recording(
     """
     7400000010000200010000000c020000 # 116 bytes, RTM_NEWLINK
     00000a030c000000d100010000000000 # type 778, index 12, flags 0x100d1
@@ -92,7 +92,7 @@ enum LinkRecordings {
   )
 
   /// A bond in the mode active-backup.
-  static let bond = Recording(
+  package static let bond = Recording(
     """
     6800000010000200010000003e020000 # 104 bytes, RTM_NEWLINK
     000001000f0000004314010000000000 # type 1, index 15, flags 0x11443
@@ -109,7 +109,7 @@ enum LinkRecordings {
   )
 
   /// A port of that bond, whose other end is in another namespace.
-  static let port = Recording(
+  package static let port = Recording(
     """
     6c00000010000200010000003e020000 # 108 bytes, RTM_NEWLINK
     000001000d0000004318010000000000 # type 1, index 13, flags 0x11843
@@ -126,7 +126,7 @@ enum LinkRecordings {
   )
 
   /// A VLAN on Wi-Fi.
-  static let vlan = Recording(
+  package static let vlan = Recording(
     """
     5c000000100002000100000014030000 # 92 bytes, RTM_NEWLINK
     00000100140000004310010000000000 # type 1, index 20, flags 0x11043
@@ -141,7 +141,7 @@ enum LinkRecordings {
   )
 
   /// An access point on this host.
-  static let accessPoint = Recording(
+  package static let accessPoint = Recording(
     """
     500000001000020001000000e7020000 # 80 bytes, RTM_NEWLINK
     00000100050000004310010000000000 # type 1, index 5, flags 0x11043
