@@ -19,15 +19,24 @@ public struct FeedItem: Sendable, Hashable {
   /// The page that the image belongs to; feedimg does not fetch it.
   public var page: String?
   /// The image in full size, if the feed has it.
-  public var original: ImageVariant?
+  public var original: ImageVariant? {
+    get { boxedOriginal?.value }
+    set { boxedOriginal = newValue.map(Boxed.init) }
+  }
   /// A smaller version, if the feed has a different one.
-  public var thumbnail: ImageVariant?
+  public var thumbnail: ImageVariant? {
+    get { boxedThumbnail?.value }
+    set { boxedThumbnail = newValue.map(Boxed.init) }
+  }
   /// Drawn until an image is available.
   public var placeholder: Placeholder
   /// Other sizes of the original and the thumbnail, by ``ImageVariant/role``; the size of a view chooses.
   public var sizes: [ImageVariant]
   /// What the image is for; policies do not depend on it.
   public var kind: Kind
+
+  private var boxedOriginal: Boxed<ImageVariant>?
+  private var boxedThumbnail: Boxed<ImageVariant>?
 
   /// Creates an item.
   ///
@@ -45,8 +54,8 @@ public struct FeedItem: Sendable, Hashable {
     self.id = id
     self.alternativeText = alternativeText
     self.page = page
-    self.original = original
-    self.thumbnail = thumbnail
+    boxedOriginal = original.map(Boxed.init)
+    boxedThumbnail = thumbnail.map(Boxed.init)
     self.placeholder = placeholder
     self.sizes = sizes
     self.kind = kind

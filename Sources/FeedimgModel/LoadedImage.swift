@@ -9,7 +9,10 @@ public struct LoadedImage: Sendable, Hashable {
   }
 
   /// The loaded variant.
-  public var variant: ImageVariant
+  public var variant: ImageVariant {
+    get { boxedVariant.value }
+    set { boxedVariant.value = newValue }
+  }
   /// The source of its bytes.
   public var source: Source
   /// The decision of the load.
@@ -41,6 +44,7 @@ public struct LoadedImage: Sendable, Hashable {
     set { boxedFailure = newValue.map(Boxed.init) }
   }
 
+  private var boxedVariant: Boxed<ImageVariant>
   private var boxedResolution: Boxed<Resolution>
   private var boxedFailure: Boxed<LoadError>?
 
@@ -59,7 +63,7 @@ public struct LoadedImage: Sendable, Hashable {
     freshness: ImageFreshness? = nil,
     notes: [String] = []
   ) {
-    self.variant = variant
+    boxedVariant = Boxed(variant)
     self.source = source
     boxedResolution = Boxed(resolution)
     self.bytes = bytes

@@ -18,6 +18,8 @@ import FeedimgSystem
   var fields = HTTPFields()
   /// How the load uses memory and disk.
   var cache = CachePolicy.default
+  /// Whether the caller waits for the file, so that the image is stored however slow the disk is.
+  var waitsForStorage = true
   let load: InFlightLoad
 
   private var key: String { loader.identity.key(of: variant.url) }
@@ -125,8 +127,16 @@ import FeedimgSystem
     let kept = image.kept(as: role)
     memory.insert(kept, for: key, since: removals)
     guard memory.has(kept, for: key) else { return await store(image, whole) }
+    guard waitsForStorage || loader.stores.hasRoom else {
+      // Images that wait for a slow disk must not fill the memory.
+      whole.writer?.discard()
+      let obstacle = "not kept: too many images wait for the disk"
+      LoadEventReporter.report(.notStored(obstacle))
+      image.notes.append(obstacle)
+      return image
+    }
     let unstored = image
-    image.storing = loader.stores.begin(key) {
+    image.storing = loader.stores.begin(key, size: image.bytes.count) {
       let stored = await store(unstored, whole)
       memory.noteFile(stored.path, of: kept, for: key)
       return stored

@@ -244,6 +244,7 @@ package struct ImageLoad: Sendable {
             identity: identity,
             fields: fields,
             cache: cache,
+            waitsForStorage: waitsForStorage,
             load: load
           )
           guard case .image(let image) = try await download.run(attempt) else {

@@ -1,7 +1,7 @@
 import FeedimgHTTPCache
 import FeedimgModel
+import FeedimgSystem
 import LoopbackServer
-import Synchronization
 import Testing
 
 @testable import Feedimg
@@ -24,7 +24,7 @@ import Testing
     let store = try #require(made)
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let first = Task { try await test.loader.load(item) }
-    while !store.isCommitting { await Task.yield() }
+    await store.waitForCommit()
     first.cancel()
     await #expect(throws: LoadError.self) { try await first.value }
     let second = Task { try await test.loader.load(item) }
@@ -39,6 +39,40 @@ import Testing
     let image = try await second.value
     #expect(image.bytes == SampleImage.jpeg && image.source != .network && image.path != nil)
     #expect(downloader.asked.count == 1)
+  }
+}
+
+/// Images that wait for a slow disk.
+@Suite(.timeLimit(.minutes(10))) struct SlowDiskTests {
+  @Test func `images that a slot shows while the disk stands still are not all kept in memory`() async throws
+  {
+    var made: HeldCommits?
+    let test = try TestLoader(
+      downloader: HeldDownloader(holding: { _ in false }),
+      time: ManualTime().time,
+      store: { disk in
+        let store = HeldCommits(disk)
+        made = store
+        return store
+      }
+    )
+    let store = try #require(made)
+    var notes: [Int: [String]] = [:]
+    for number in 0...StoresInFlight.maximumCount {
+      let slot = test.loader.slot()
+      slot.show(try TestLoader.item(original: "http://a.example/\(number).jpg"))
+      for await presentation in slot.presentations where !presentation.isLoading {
+        notes[number] = presentation.image?.notes
+        break
+      }
+    }
+    #expect(notes[StoresInFlight.maximumCount - 1] == [])
+    #expect(notes[StoresInFlight.maximumCount] == ["not kept: too many images wait for the disk"])
+    // A caller that needs the file waits for the disk instead.
+    let item = try TestLoader.item(original: "http://a.example/file.jpg")
+    let load = Task { try await test.loader.load(item) }
+    store.release()
+    #expect(try await load.value.path != nil)
   }
 }
 
@@ -58,7 +92,7 @@ private final class HeldCommits: ImageStoring {
       _ metadata: ImageMetadata,
       _ later: (@escaping @Sendable () -> Void) -> Void
     ) async throws(CacheError) -> StoredImage {
-      await store.wait()
+      await store.hold()
       return try writer.commit(metadata)
     }
 
@@ -68,18 +102,18 @@ private final class HeldCommits: ImageStoring {
   }
 
   private let store: any ImageStoring
-  private let begun = Atomic(false)
-  private let released = Atomic(false)
+  private let (begun, released) = (Promise<Void>(), Promise<Void>())
 
   init(_ store: any ImageStoring) { self.store = store }
 
-  var isCommitting: Bool { begun.load(ordering: .acquiring) }
+  /// Returns when a commit has begun.
+  func waitForCommit() async { _ = await begun.value() }
 
-  func release() { released.store(true, ordering: .releasing) }
+  func release() { released.resolve(()) }
 
-  private func wait() async {
-    begun.store(true, ordering: .releasing)
-    while !released.load(ordering: .acquiring) { await Task.yield() }
+  private func hold() async {
+    begun.resolve(())
+    _ = await released.value()
   }
 
   func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
