@@ -35,7 +35,7 @@ func edge(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// The parts of SwiftNIO that the service uses.
-let nio = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
+let nio = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket"].map {
   Target.Dependency.product(name: $0, package: "swift-nio")
 }
 

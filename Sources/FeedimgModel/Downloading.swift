@@ -138,11 +138,25 @@ package protocol Downloading: Sendable {
     into receiver: any BodyReceiving
   ) async throws(LoadError) -> ResponseHead
 
+  /// Connects to the server of a URL for another protocol than HTTP, such as WebSocket.
+  ///
+  /// - Parameters:
+  ///   - url: The path is ignored; `https` stands for TLS.
+  ///   - limit: The time limit for the connection.
+  /// - Returns: A local stream socket, which the caller closes. Its other end leads to the server.
+  /// - Throws: ``LoadError`` if there is no connection.
+  func connect(to url: ImageURL, within limit: Duration) async throws(LoadError) -> Int32
+
   /// Prevents later transfers from using open connections. Call it after a change of the network.
   func forgetConnections()
 }
 
 extension Downloading {
+  /// Has no connections.
+  package func connect(to url: ImageURL, within limit: Duration) async throws(LoadError) -> Int32 {
+    throw LoadError(.unavailable, url: url, message: "only HTTP is available")
+  }
+
   /// Does nothing.
   package func forgetConnections() {}
 }

@@ -14,6 +14,7 @@ import Synchronization
 /// Callers limit the number of simultaneous transfers. Over HTTP/1.1, each transfer has its own connection.
 package final class CurlDownloader: Downloading {
   private let thread: CurlThread
+  private let identity: CurlHandle.Identity
   private let peer = LastPeer()
 
   /// - Parameters:
@@ -47,7 +48,7 @@ package final class CurlDownloader: Downloading {
     addresses: AddressPolicy = .everything,
     libraryNames: [String]
   ) {
-    let identity = CurlHandle.Identity(
+    identity = CurlHandle.Identity(
       userAgent: userAgent,
       certificateFile: certificateFile,
       clientCertificate: clientCertificate,
@@ -79,6 +80,11 @@ package final class CurlDownloader: Downloading {
       thread.cancel(order)
     }
     return try result.get()
+  }
+
+  package func connect(to url: ImageURL, within limit: Duration) async throws(LoadError) -> Int32 {
+    if let error = identity.addresses.rejection(of: url) { throw error }
+    return try await CurlConnection(url, timeout: limit, addresses: identity.addresses).open(identity)
   }
 
   /// Runs tasks on curl's thread, between its work on transfers.

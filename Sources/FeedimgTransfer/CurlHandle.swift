@@ -54,20 +54,9 @@ final class CurlHandle {
     // ``Transfer`` follows redirects itself. The scheme limit below holds even if libcurl followed one.
     try set(CURLOPT_FOLLOWLOCATION, to: 0)
     try set(CURLOPT_REDIR_PROTOCOLS_STR, to: "http,https")
-    try set(CURLOPT_USERAGENT, to: identity.userAgent)
-    if let file = identity.certificateFile { try set(CURLOPT_CAINFO, to: file) }
-    if let certificate = identity.clientCertificate, certificate.origins.contains(Origin(transfer.url)) {
-      try set(CURLOPT_SSLCERT, to: certificate.file)
-      try set(CURLOPT_SSLKEY, to: certificate.keyFile)
-    }
-    if let proxy = identity.proxy { try set(CURLOPT_PROXY, to: proxy) }
-    // For zero, libcurl would use its default of five minutes.
-    let connectTimeout = max(1, Int32(clamping: transfer.request.connectTimeout.milliseconds))
-    try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
+    try set(connectionTo: transfer.url, within: transfer.request.connectTimeout)
     // May fail: after a transfer on a shared connection (HTTP/2), the handle keeps its old buffer.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
-    // libcurl's alarm signals would disturb other threads. Curl's thread already blocks SIGPIPE.
-    try set(CURLOPT_NOSIGNAL, to: 1)
     // Without this option, a transfer that ends waits for its name look-up and delays all other transfers. The oldest
     // supported libcurl lacks the option, so its result is ignored.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
@@ -109,6 +98,47 @@ final class CurlHandle {
     }
     try setCallbacks(transfer)
     try set(CURLOPT_URL, to: CurlURL.encodingUnsafe(transfer.url.text))
+  }
+
+  /// Sets up a connection without a request, for another protocol than HTTP.
+  ///
+  /// - Throws: ``LoadError`` if libcurl rejects an option.
+  func prepare(_ connection: CurlConnection) throws(LoadError) {
+    try set(connectionTo: connection.url, within: connection.timeout)
+    try set(CURLOPT_CONNECT_ONLY, to: 1)
+    // TLS would negotiate HTTP/2 otherwise, which has no such connections.
+    try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_1_1))
+    // A connection may be quiet for hours after the server has gone.
+    try set(CURLOPT_TCP_KEEPALIVE, to: 1)
+    try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
+    let callback = CurlConnection.socketCallback
+    try check(ccurl_set_socket_function(library.table, pointer, CURLOPT_OPENSOCKETFUNCTION, callback))
+    // The connection lives as long as its handle.
+    try set(CURLOPT_OPENSOCKETDATA, to: Unmanaged.passUnretained(connection).toOpaque())
+    try set(CURLOPT_URL, to: CurlURL.encodingUnsafe(connection.url.text))
+  }
+
+  /// Sets the options of this program's connections.
+  private func set(connectionTo url: ImageURL, within limit: Duration) throws(LoadError) {
+    try set(CURLOPT_USERAGENT, to: identity.userAgent)
+    if let file = identity.certificateFile { try set(CURLOPT_CAINFO, to: file) }
+    if let certificate = identity.clientCertificate, certificate.origins.contains(Origin(url)) {
+      try set(CURLOPT_SSLCERT, to: certificate.file)
+      try set(CURLOPT_SSLKEY, to: certificate.keyFile)
+    }
+    if let proxy = identity.proxy { try set(CURLOPT_PROXY, to: proxy) }
+    // For zero, libcurl would use its default of five minutes.
+    let connectTimeout = max(1, Int32(clamping: limit.milliseconds))
+    try set(CURLOPT_CONNECTTIMEOUT_MS, to: Int(connectTimeout))
+    // libcurl's alarm signals would disturb other threads. Curl's thread already blocks SIGPIPE.
+    try set(CURLOPT_NOSIGNAL, to: 1)
+  }
+
+  /// The socket of a connection that ``prepare(_:)`` set up; -1 without one.
+  var socket: Int32 {
+    var socket = CURL_SOCKET_BAD
+    _ = ccurl_get_socket(library.table, pointer, CURLINFO_ACTIVESOCKET, &socket)
+    return socket
   }
 
   /// The status of the latest head, which may be an interim response's.

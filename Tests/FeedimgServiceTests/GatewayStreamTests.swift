@@ -61,13 +61,19 @@ import Testing
     #expect(lines.take(Array("b\ndata: c\n".utf8)[...]) == Array("b\ndata: ".utf8) + [0x0A])
   }
 
-  @Test func `a WebSocket is refused, so that clients use events or polling`() throws {
-    let server = try LoopbackServer { _ in .response(200) }
-    let gateway = try GatewayRun("mastodon=\(server.url(""))")
-    let fields = ["-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Sec-WebSocket-Version: 13"]
-    let response = try CurlResponse(of: try gateway.run("/api/v1/streaming", fields))
-    #expect((response.status, response["Content-Type"]) == (501, "application/problem+json"))
-    #expect(server.log.requests.isEmpty)
+  @Test(arguments: [
+    (#"{"streaming_api":"wss://m.example"}"#, #"{"streaming_api":"ws://g"}"#, "of /api/v1/instance"),
+    (#"{"streaming":"wss://m.example"}"#, #"{"streaming":"ws://g"}"#, "of /api/v2/instance"),
+    (#"{"streaming":"wss://s.m.example"}"#, nil, "the gateway does not forward to another host"),
+  ])
+  func `the address of the WebSockets leads through the gateway`(
+    _ old: String,
+    _ new: String?,
+    _ reason: String
+  ) {
+    let document = MastodonDocument(streaming: ("wss://m.example", "ws://g")) { _ in nil }
+    let changed = document.rewritten(Array(old.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    #expect(changed == new, "\(reason)")
   }
 
   @Test func `documents keep their white space, numbers and escapes`() throws {

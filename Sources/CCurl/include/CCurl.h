@@ -14,6 +14,9 @@ typedef struct ccurl_library {
   CURL *(*easy_init)(void);
   void (*easy_cleanup)(CURL *easy);
   void (*easy_reset)(CURL *easy);
+  CURLcode (*easy_perform)(CURL *easy);
+  CURLcode (*easy_recv)(CURL *easy, void *buffer, size_t size, size_t *count);
+  CURLcode (*easy_send)(CURL *easy, const void *buffer, size_t size, size_t *count);
   CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
   CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
   const char *(*easy_strerror)(CURLcode code);
@@ -97,6 +100,11 @@ static inline CURLcode ccurl_get_long(const ccurl_library *curl, CURL *easy, CUR
 
 static inline CURLcode ccurl_get_offset(
     const ccurl_library *curl, CURL *easy, CURLINFO info, curl_off_t *value) {
+  return curl->easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode ccurl_get_socket(
+    const ccurl_library *curl, CURL *easy, CURLINFO info, curl_socket_t *value) {
   return curl->easy_getinfo(easy, info, value);
 }
 

@@ -29,6 +29,11 @@ extension ImageLoader {
     }
     return ForwardedResponse(head: try first.get(), body: body, leave: leave)
   }
+
+  /// Connects to the server of a URL for a WebSocket; see ``Downloading/connect(to:within:)``.
+  package func connect(to url: ImageURL, within limit: Duration) async throws(LoadError) -> Int32 {
+    try await downloader.connect(to: url, within: limit)
+  }
 }
 
 /// Hands the head and the body of a forwarded request on as they arrive.

@@ -13,6 +13,7 @@ extension ConnectionHandler {
         context: context
       )
     }
+    if case .webSocket(let upgrade) = response.body { return open(upgrade, context: context) }
     if response.ownsBody, let length = response.length {
       guard hold(length) else { return send(noRoom.response, context: context) }
     }
@@ -29,6 +30,7 @@ extension ConnectionHandler {
     case .absent: send([], context: context)
     case .stream(let stream): send(stream, request, context: context)
     case .events(let reader): send(reader, request, context: context)
+    case .webSocket: break
     }
   }
 

@@ -6,7 +6,7 @@ import NIOHTTP1
 ///
 /// Runs on the event loop of its connection. It also reads while a response is under way, so that it notices when the
 /// client disconnects. Requests that arrive early wait; a client that sends too many of them is disconnected.
-final class ConnectionHandler: ChannelInboundHandler {
+final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
@@ -249,6 +249,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     guard register.hold(count) else { return false }
     heldCount += count
     return true
+  }
+
+  /// Gives the limits of HTTP back when the connection becomes a WebSocket.
+  func endUpgraded() {
+    deadline.cancel()
+    releaseBody()
   }
 
   private func releaseBody() {

@@ -7,6 +7,8 @@ struct GatewayForwarding: Sendable {
   /// The time limit for the first byte of a response that is no stream of events.
   var responseTimeout = Duration.seconds(60)
 
+  /// The time limit for the connection of a WebSocket.
+  private static let connectTimeout = Duration.seconds(10)
   /// The longest document to change, in bytes; longer ones pass unchanged.
   private static let longestDocument = 8 << 20
 
@@ -54,6 +56,20 @@ struct GatewayForwarding: Sendable {
       )
     )
     return result
+  }
+
+  /// The upgrade of a client's connection to a WebSocket.
+  ///
+  /// - Throws: ``Problem`` if the server cannot be reached.
+  func webSocket(_ exchange: MastodonExchange) async throws(Problem) -> ServiceResponse {
+    do throws(LoadError) {
+      let upgrade = try await exchange.webSocket { [loader] url throws(LoadError) in
+        try await loader.connect(to: url, within: Self.connectTimeout)
+      }
+      return ServiceResponse(101, body: .webSocket(upgrade))
+    } catch {
+      throw error.problem
+    }
   }
 
   /// The whole document; nil if it is too long to change.

@@ -30,13 +30,9 @@ struct GatewayRoute: Sendable {
       let location = HTTPFields.Field.value(origin + request.target.text)
       return ServiceResponse(302, fields: [("Location", location), ("Cache-Control", "no-store")])
     }
-    if request.fields["Upgrade"]?.lowercased() == "websocket" {
-      throw Problem(501, "the gateway has no WebSocket; `/api/v1/streaming` has server-sent events")
-    }
-    return try await forwarding.response(
-      to: request,
-      MastodonExchange(request: request, origin: origin, address: address)
-    )
+    let exchange = MastodonExchange(request: request, origin: origin, address: address)
+    if exchange.isWebSocket { return try await forwarding.webSocket(exchange) }
+    return try await forwarding.response(to: request, exchange)
   }
 
   private func address(for request: ServiceRequest) throws(Problem) -> GatewayAddress {

@@ -9,6 +9,8 @@ struct MastodonDocument: Sendable {
   ///
   /// The policy then chooses for `url`, too.
   var showsOriginals = false
+  /// The address of the server's WebSockets, and the one of the gateway's; nil to keep it.
+  var streaming: (old: String, new: String)?
   /// The new address of a picture; nil to keep the old one.
   let address: @Sendable (GatewayPicture) -> String?
 
@@ -20,6 +22,19 @@ struct MastodonDocument: Sendable {
     return edits.applied(to: bytes)
   }
 
+  /// The message of a WebSocket with its new addresses; nil to keep it.
+  ///
+  /// The member `payload` has the entity of an event as text.
+  func rewrittenMessage(_ bytes: [UInt8]) -> [UInt8]? {
+    guard let payload = (try? JSONNode.read(bytes))?["payload"], let text = payload.text,
+      let new = rewritten(Array(text.utf8))
+    else { return nil }
+    var edits = DocumentEdits()
+    let string = JSONValue.string(String(decoding: new, as: UTF8.self))
+    edits.replace(payload.range, with: string.text(.compact))
+    return edits.applied(to: bytes)
+  }
+
   private func add(_ value: JSONNode, to edits: inout DocumentEdits) {
     for element in value.elements { add(element, to: &edits) }
     guard case .object(let members) = value.content else { return }
@@ -28,6 +43,10 @@ struct MastodonDocument: Sendable {
       if let picture = pictures[member.name], member.value.text != nil {
         // Addresses have no characters that JSON escapes.
         if let new = address(picture) { edits.replace(member.value.range, with: "\"\(new)\"") }
+      } else if let streaming, member.name == "streaming" || member.name == "streaming_api",
+        member.value.text == streaming.old
+      {
+        edits.replace(member.value.range, with: "\"\(streaming.new)\"")
       } else {
         add(member.value, to: &edits)
       }

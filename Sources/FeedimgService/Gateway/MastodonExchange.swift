@@ -14,13 +14,19 @@ struct MastodonExchange: GatewayExchange {
 
   var isEndless: Bool { request.target.path.hasPrefix("/api/v1/streaming") }
 
-  func download() throws(LoadError) -> DownloadRequest {
-    let url: ImageURL
+  /// Whether the client asks for a WebSocket with the events of the server (RFC 6455 §4.2.1).
+  var isWebSocket: Bool { isEndless && request.fields["Upgrade"]?.lowercased() == "websocket" }
+
+  private func url() throws(LoadError) -> ImageURL {
     do throws(ImageURLError) {
-      url = try ImageURL(origin + request.target.text)
+      return try ImageURL(origin + request.target.text)
     } catch {
       throw LoadError(.malformed, message: "the target of the request \(error)")
     }
+  }
+
+  func download() throws(LoadError) -> DownloadRequest {
+    let url = try url()
     var download = DownloadRequest(request, to: url)
     for index in download.fields.fields.indices where download.fields.fields[index].isNamed("if-none-match") {
       download.fields.fields[index].value.replace("-\(address.mark)\"", with: "\"")
@@ -54,7 +60,34 @@ struct MastodonExchange: GatewayExchange {
     let agent = request.fields["User-Agent"] ?? ""
     return MastodonDocument(
       showsOriginals: Self.clientsThatShowOriginals.contains { agent.hasPrefix($0) },
+      // `http` becomes `ws`, and `https` becomes `wss`.
+      streaming: ("ws" + origin.dropFirst(4), "ws" + address.base.dropFirst(4)),
       address: { [address] in address.address(of: $0) }
+    )
+  }
+
+  /// The upgrade of the client's connection to a WebSocket over a connection to the server.
+  ///
+  /// - Parameter connect: Connects to the server of a URL.
+  /// - Returns: The upgrade, which owns the connection.
+  /// - Throws: ``LoadError`` if there is no connection.
+  func webSocket(
+    _ connect: (ImageURL) async throws(LoadError) -> Int32
+  ) async throws(LoadError) -> WebSocketUpgrade {
+    let descriptor = try await connect(try url())
+    var fields = request.fields.forServer
+    // The gateway reads the messages, which no extension may compress.
+    fields.fields.removeAll { $0.isNamed("sec-websocket-extensions") }
+    let host = origin.drop { $0 != "/" }.dropFirst(2)
+    fields.fields.insert(.init(name: "Host", value: String(host)), at: 0)
+    fields.fields += [
+      .init(name: "Connection", value: "Upgrade"), .init(name: "Upgrade", value: "websocket"),
+    ]
+    return WebSocketUpgrade(
+      descriptor: descriptor,
+      target: request.target.text,
+      fields: fields,
+      change: { [document] in document.rewrittenMessage($0) }
     )
   }
 

@@ -13,6 +13,8 @@ struct ServiceResponse: Sendable {
     case stream(BodyStream)
     /// Events as they happen, until the client disconnects.
     case events(EventReader)
+    /// No HTTP: the connection becomes a WebSocket, if the server behind the gateway agrees.
+    case webSocket(WebSocketUpgrade)
   }
 
   var status: Int
@@ -46,7 +48,7 @@ struct ServiceResponse: Sendable {
     case .sealed(_, let range): range.count
     case .absent(let length): length
     case .stream(let stream): stream.length
-    case .events: nil
+    case .events, .webSocket: nil
     }
   }
 
@@ -55,6 +57,10 @@ struct ServiceResponse: Sendable {
 
   /// Leaves the load of a body that is not sent.
   func abandon() {
-    if case .stream(let stream) = body { stream.leave() }
+    switch body {
+    case .stream(let stream): stream.leave()
+    case .webSocket(let upgrade): upgrade.abandon()
+    default: break
+    }
   }
 }
