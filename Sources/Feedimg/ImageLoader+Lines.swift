@@ -13,7 +13,7 @@ extension ImageLoader {
   ///   - items: The items to decide about.
   ///   - take: Receives the UTF-8 text in pieces of whole lines.
   public func resolve(_ items: [FeedItem], asLines take: ([UInt8]) -> Void) {
-    var context = decisionContext()
+    let context = decisionContext()
     // An empty cache is checked once for all items.
     let isEmpty = !context.asksCache || (store.isEmpty && memory.encoded.count == 0)
     let isCached = isEmpty ? { _ in false } : presence(of: items, context)

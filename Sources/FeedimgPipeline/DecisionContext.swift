@@ -1,13 +1,14 @@
 import FeedimgModel
 package import FeedimgPolicy
+import Synchronization
 
-/// The basis for the decisions of a batch of items: one snapshot of the facts, and one policy.
+/// The basis for decisions: one snapshot of the facts, and one policy.
 ///
 /// Items with the same reasons share one text.
-package struct DecisionContext {
+package struct DecisionContext: Sendable {
   package let reader: SituationReader
   package let policy: CompiledPolicy
-  private var reasons: [ReasonsKey: DecisionReasons] = [:]
+  private let reasons = KnownReasons()
 
   init(_ reader: SituationReader, _ policy: CompiledPolicy) {
     self.reader = reader
@@ -25,7 +26,7 @@ package struct DecisionContext {
   package var asksCache: Bool { reader.asksCache }
 
   /// The properties, other than the size, by which the decisions and reasons of two items differ.
-  package struct ReasonsKey: Hashable {
+  package struct ReasonsKey: Hashable, Sendable {
     var isLocal: Bool
     var original: Presence
     var thumbnail: Presence
@@ -35,8 +36,22 @@ package struct DecisionContext {
     var values: [String: String]
   }
 
+  /// The reasons so far, which all decisions on one snapshot of the facts share.
+  private final class KnownReasons: Sendable {
+    /// An application may give its facts a new value for each item, so the number of entries is limited.
+    private static let maximumCount = 1000
+
+    private let reasons = Mutex<[ReasonsKey: DecisionReasons]>([:])
+
+    subscript(key: ReasonsKey) -> DecisionReasons? { reasons.withLock { $0[key] } }
+
+    func insert(_ new: DecisionReasons, for key: ReasonsKey) {
+      reasons.withLock { if $0.count < Self.maximumCount { $0[key] = new } }
+    }
+  }
+
   /// The reasons of a decision, in words.
-  private struct DecisionReasons {
+  private struct DecisionReasons: Sendable {
     var place: String
     var why: String
     var facts: [FactReading]
@@ -51,7 +66,7 @@ package struct DecisionContext {
   ///   - values: The values of the application's own facts.
   ///   - isCached: Returns whether the cache has the image of a URL.
   /// - Returns: The decision with its reasons.
-  mutating func resolution(
+  func resolution(
     of item: FeedItem,
     _ values: [String: String] = [:],
     isCached: (ImageURL) -> Bool
@@ -70,8 +85,7 @@ package struct DecisionContext {
 
     /// The decision with its reasons.
     package var resolution: Resolution {
-      var context = context
-      return context.resolution(of: item, in: situation, values, isLocal: context.reader.isLocal(item))
+      context.resolution(of: item, in: situation, values, isLocal: context.reader.isLocal(item))
     }
   }
 
@@ -94,7 +108,7 @@ package struct DecisionContext {
   }
 
   /// Returns the decision for an item in a situation that ``reader`` made.
-  package mutating func resolution(
+  package func resolution(
     of item: FeedItem,
     in situation: Situation,
     _ values: [String: String] = [:],
@@ -130,7 +144,7 @@ package struct DecisionContext {
     )
   }
 
-  private mutating func reasons(
+  private func reasons(
     of decision: Decision,
     in situation: Situation,
     _ values: [String: String],
@@ -145,8 +159,7 @@ package struct DecisionContext {
         facts: facts,
         sizeIndex: facts.firstIndex { $0.name == Fact.size.name }
       )
-      // An application may give its facts a new value for each item, so the number of entries is limited.
-      if reasons.count < Self.maximumCount { reasons[reasonsKey] = new }
+      reasons.insert(new, for: reasonsKey)
       return new
     }
     if situation.size != nil {
@@ -155,6 +168,4 @@ package struct DecisionContext {
     }
     return known
   }
-
-  private static let maximumCount = 1000
 }

@@ -145,18 +145,23 @@ extension NetworkState {
 
 /// Keeps the facts of the last snapshot, because most snapshots equal the previous one.
 final class SnapshotCache: Sendable {
-  /// Guards the reader, which is made outside the lock.
-  private let latest = Mutex<(snapshot: FactSnapshot, reader: SituationReader)?>(nil)
+  /// Guards the context, which is made outside the lock.
+  private let latest = Mutex<(snapshot: FactSnapshot, context: DecisionContext)?>(nil)
 
-  /// Returns the reader for a snapshot; all calls must pass the same overrides and facts.
-  func reader(
+  /// Returns the context for a snapshot and a policy; all calls must pass the same overrides and facts.
+  func context(
     of snapshot: FactSnapshot,
+    _ policy: CompiledPolicy,
     _ overrides: [CheckedOverride],
     _ hostFacts: [HostFact]
-  ) -> SituationReader {
-    if let known = latest.withLock({ $0?.snapshot == snapshot ? $0?.reader : nil }) { return known }
-    let reader = SituationReader(snapshot, overrides: overrides, hostFacts: hostFacts)
-    latest.withLock { $0 = (snapshot, reader) }
-    return reader
+  ) -> DecisionContext {
+    let known = latest.withLock { $0?.snapshot == snapshot ? $0?.context : nil }
+    if let known, known.policy.isCopy(of: policy) { return known }
+    let context = DecisionContext(
+      SituationReader(snapshot, overrides: overrides, hostFacts: hostFacts),
+      policy
+    )
+    latest.withLock { $0 = (snapshot, context) }
+    return context
   }
 }

@@ -5,16 +5,10 @@ import FeedimgPolicy
 extension ImageLoader {
   /// Returns the current facts with the policy.
   package func decisionContext(trustingNetwork: Bool = false) -> DecisionContext {
-    let (reader, policy) = look(trustingNetwork: trustingNetwork)
-    return DecisionContext(reader, policy)
-  }
-
-  /// Returns the same without the parts that put decisions into words.
-  func look(trustingNetwork: Bool = false) -> (reader: SituationReader, policy: CompiledPolicy) {
     // Read the policy first, because it decides which services are asked about the network.
     let policy = policy.current()
     let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
-    return (snapshotCache.reader(of: snapshot, overrides, hostFacts.declared), policy)
+    return snapshotCache.context(of: snapshot, policy, overrides, hostFacts.declared)
   }
 
   /// Returns the current decision for an item, like ``resolve(_:facts:)``, without the reasons in words.
@@ -72,7 +66,7 @@ extension ImageLoader {
     // Loaders share the network, so refresh it only if no other loader has needed the cost.
     guard base?.policy.requireCost() ?? isNews else { return isNews }
     network.refresh()
-    _ = look()
+    _ = decisionContext()
     return true
   }
 

@@ -225,7 +225,7 @@ public final class ImageLoader: Sendable {
     by cache: CachePolicy = .default,
     _ facts: (FeedItem) -> [String: String]
   ) -> [Resolution] {
-    var context = decisionContext(trustingNetwork: trustingNetwork)
+    let context = decisionContext(trustingNetwork: trustingNetwork)
     let isCached = presence(of: items, context, by: cache)
     return items.map { item in
       context.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)

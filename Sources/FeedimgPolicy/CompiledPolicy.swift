@@ -10,6 +10,9 @@ package struct CompiledPolicy: Sendable {
   /// A policy makes few distinct decisions, so both arrays stay in the L1 cache.
   private let choices: [UInt32]
   private let index: StateIndex
+  private let identity = Identity()
+
+  private final class Identity: Sendable {}
 
   /// Such as `default`.
   package var name: String { table.name }
@@ -40,6 +43,9 @@ package struct CompiledPolicy: Sendable {
     }
     self.decisions = decisions
   }
+
+  /// Whether this is a copy of another policy; two policies that were compiled from one table are not.
+  package func isCopy(of other: CompiledPolicy) -> Bool { identity === other.identity }
 
   /// Whether a rule may depend on a fact.
   package func asks(_ fact: Fact) -> Bool { table.columns.contains(fact) }

@@ -273,7 +273,7 @@ package struct ImageLoad: Sendable {
 
   /// The request fields for the current facts.
   private func currentIdentity(_ url: ImageURL) -> RequestIdentity {
-    let reader = loader.look().reader
+    let reader = loader.decisionContext().reader
     let isLocal = reader.isLocal(item)
     return loader.identity.adapted(
       to: reader.situation(original: .remote, thumbnail: .remote, size: nil, isLocal: isLocal),

@@ -31,7 +31,8 @@ extension ImageLoader {
     guard observers.isEmpty else { return nil }
     let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
     guard found.original != nil || found.thumbnail != nil else { return nil }
-    let (reader, policy) = look()
+    let context = decisionContext()
+    let (reader, policy) = (context.reader, context.policy)
     let isLocal = reader.isLocal(item)
     func seen(others presence: Presence) -> Situation {
       reader.situation(
