@@ -8,24 +8,22 @@ struct OutputFile {
 
   /// Checks, before any work, that the file can be written.
   ///
-  /// - Throws: ``CommandFailure`` with status 2.
+  /// - Throws: ``CommandFailure`` with status 2 for a wrong path, and with status 1 if the system fails.
   func check() throws(CommandFailure) {
     guard path != "-" else { return }
     guard !path.isEmpty else {
       throw CommandFailure(.usage, "\(option): expected a file, found an empty path")
     }
-    let type = Self.type(of: path)
+    let type = try type(of: path)
     if type == S_IFDIR {
       throw CommandFailure(.usage, "\(option) \(path): expected a file, found a folder")
     }
     // A special file is written in place; a regular file is replaced, which needs access to its folder.
     let isSpecial = type != nil && type != S_IFREG
-    guard Self.type(of: folder) == S_IFDIR else {
+    guard try self.type(of: folder) == S_IFDIR else {
       throw CommandFailure(.usage, "\(option) \(path): the folder `\(folder)` does not exist")
     }
-    guard access(isSpecial ? path : folder, W_OK) == 0 else {
-      throw CommandFailure(.usage, "\(option) \(path): cannot write: \(SystemError.text(errno))")
-    }
+    guard access(isSpecial ? path : folder, W_OK) == 0 else { throw failure(errno) }
   }
 
   /// Refuses to write binary data to a terminal.
@@ -41,14 +39,14 @@ struct OutputFile {
 
   /// Writes the bytes; keeps the mode of an existing file, and keeps a symbolic link.
   ///
-  /// - Throws: ``CommandFailure`` with status 1; an existing file is then unchanged.
+  /// - Throws: ``CommandFailure`` with status 1, or 2 for a wrong path; an existing file is then unchanged.
   func write(_ bytes: [UInt8]) throws(CommandFailure) {
     guard path != "-" else {
       guard Output.standardOutput(bytes) else { throw failure(errno) }
       return
     }
     // Devices, pipes and the files behind /dev and /proc cannot be replaced, so write to them in place.
-    let type = Self.type(of: path)
+    let type = try type(of: path)
     let target = Self.resolved(path) ?? path
     if type != nil,
       type != S_IFREG || target.hasPrefix("/proc/") || path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
@@ -88,9 +86,11 @@ struct OutputFile {
   }
 
   /// The type of the file at the path; nil if there is none.
-  private static func type(of path: String) -> mode_t? {
+  private func type(of path: String) throws(CommandFailure) -> mode_t? {
     var status = stat()
-    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    if stat(path, &status) == 0 { return status.st_mode & S_IFMT }
+    guard errno == ENOENT || errno == ENOTDIR else { throw failure(errno) }
+    return nil
   }
 
   /// The path without symbolic links; nil if there is no file.
@@ -101,6 +101,10 @@ struct OutputFile {
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.failure, "\(option) \(path): cannot write: \(SystemError.text(code))")
+    let isWrongPath = [EACCES, ELOOP, ENAMETOOLONG, EROFS].contains(code)
+    return CommandFailure(
+      isWrongPath ? .usage : .failure,
+      "\(option) \(path): cannot write: \(SystemError.text(code))"
+    )
   }
 }

@@ -90,10 +90,13 @@ import Testing
     #expect(piped.status == 0)
   }
 
+  private static let longName = String(repeating: "a", count: 300)
+
   @Test(arguments: [
     (["import", "nothing.tar"], 2, "cannot read `nothing.tar`: no such file or directory"),
     (["import", "/dev/null"], 2, "`/dev/null` ends too early: it was cut off"),
     (["export", "nowhere/images.tar"], 2, "the folder `nowhere` does not exist"),
+    (["export", "\(longName)/images.tar"], 2, "cannot write: file name too long"),
     (["export", "-", "--json"], 2, "--json: cannot be used when the archive goes to standard output"),
     (["trim", "--to", "much"], 2, "--to: expected a size such as `100 MB`, found `much`"),
     (["pin", "photo.jpg"], 2, "expected an absolute http or https URL"),
