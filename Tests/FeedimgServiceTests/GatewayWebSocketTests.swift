@@ -132,6 +132,17 @@ import Testing
     #expect((cut.status, cut["Content-Type"]) == (502, "application/problem+json"))
   }
 
+  @Test func `messages pass that arrive with the handshake and the end`() throws {
+    let fields = [("Connection", "Upgrade"), ("Upgrade", "websocket")]
+    let frames = [0x81, 2] + Array("hi".utf8) + [0x88, 2, 0x03, 0xE8]
+    let server = try LoopbackServer { _ in Reply([.send(Reply.head(101, fields) + frames)]) }
+    let gateway = try GatewayRun("mastodon=\(server.url(""))")
+    let client = try RawClient(port: try #require(gateway.service.port))
+    client.get("/api/v1/streaming", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+    #expect(client.head().hasPrefix("HTTP/1.1 101 "))
+    #expect(client.take(100) == frames)
+  }
+
   @Test func `a server that is down is a problem`() throws {
     let gateway = try GatewayRun("mastodon=http://127.0.0.1:1")
     let response = try CurlResponse(of: try gateway.run("/api/v1/streaming", Self.upgrade))

@@ -41,6 +41,7 @@ struct WebSocketUpgrade: Sendable {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(DeferredEnd())
           try pipeline.addHandler(HTTPRequestEncoder())
           try pipeline.addHandler(
             ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .forwardBytes))
@@ -90,6 +91,20 @@ struct WebSocketReply: Sendable {
       try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self),
       promise: nil
     )
+  }
+}
+
+/// Reports the end of a connection after the tasks that wait.
+///
+/// A decoder of SwiftNIO leaves its pipeline in such a task, and drops its bytes if the connection ends before.
+private final class DeferredEnd: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  func channelInactive(context: ChannelHandlerContext) {
+    context.eventLoop.assumeIsolated().execute {
+      context.fireChannelReadComplete()
+      context.fireChannelInactive()
+    }
   }
 }
 
