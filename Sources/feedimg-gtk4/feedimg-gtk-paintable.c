@@ -378,7 +378,8 @@ const char *feedimg_gtk_paintable_get_message(FeedimgPaintable *self) {
 /**
  * feedimg_gtk_paintable_upgrade:
  *
- * Loads the original that the policy leaves to the user, such as after a tap.
+ * Loads the original that the policy leaves to the user, such as after a tap. A thumbnail that is large enough for the
+ * view stays.
  */
 void feedimg_gtk_paintable_upgrade(FeedimgPaintable *self) {
     g_return_if_fail(FEEDIMG_IS_PAINTABLE(self));

@@ -1138,7 +1138,8 @@ void feedimg_slot_clear(feedimg_slot *slot);
  * feedimg_slot_upgrade:
  * @slot: a slot.
  *
- * Loads the original that the policy leaves to the user, such as after a tap; not offline.
+ * Loads the original that the policy leaves to the user, such as after a tap; not offline. A thumbnail that is large
+ * enough for the view stays.
  */
 void feedimg_slot_upgrade(feedimg_slot *slot);
 

@@ -147,7 +147,8 @@ public final class ImageSlot: Sendable {
 
   /// Loads the original that the policy leaves to the user, such as after a tap.
   ///
-  /// The original is loaded regardless of the table, unless offline.
+  /// The original is loaded regardless of the table, unless offline. A thumbnail that is large enough for the view
+  /// stays.
   public func upgrade() { state.withLock { $0.task }?.upgrade() }
 
   private func listen() {
