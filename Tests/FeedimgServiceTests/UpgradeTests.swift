@@ -75,7 +75,7 @@ import Testing
     step()
     let text = await texts.next() ?? ""
     #expect(text.contains(#""priority":"visible","received":100,"total":100"#), "\(text)")
-    run.note(LoadProgress(received: ByteCount(150), total: ByteCount(200)))
+    run.note(ByteCount(150))
     step()
     let paused = await texts.next() ?? ""
     #expect(paused.contains(#""received":150"#), "bytes before a pause count without a report: \(paused)")

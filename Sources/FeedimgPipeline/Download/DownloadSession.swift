@@ -84,7 +84,8 @@ import FeedimgTransfer
     let tally = loader.meter?.begin(request.url)
     defer { tally?.end() }
     var request = request
-    let range = incoming.prepare(handler(ticket), tally)
+    let receiver = RequestReceiver(incoming: incoming, onEvent: listener(ticket), tally: tally)
+    let range = incoming.prepare()
     if !range.fields.isEmpty {
       request.fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
       request.fields.fields += range.fields
@@ -94,7 +95,7 @@ import FeedimgTransfer
     loader.scheduler.link.began()
     defer { loader.scheduler.link.ended(hasResponse: incoming.hasResponse) }
     do throws(LoadError) {
-      try await transfer.run(request, into: incoming, by: loader.downloader)
+      try await transfer.run(request, into: receiver, by: loader.downloader)
       incoming.flush()
     } catch {
       incoming.flush()
@@ -104,7 +105,7 @@ import FeedimgTransfer
   }
 
   /// Passes events from the transfer's thread to the scheduler and the attempt.
-  private func handler(_ ticket: DownloadScheduler.Ticket) -> @Sendable (IncomingResponse.Event) -> Void {
+  private func listener(_ ticket: DownloadScheduler.Ticket) -> IncomingResponse.Listener {
     let (scheduler, attempt, url) = (loader.scheduler, attempt, request.url)
     let isAwaited = attempt?.isProbe == true
     let liveness = loader.retries.liveness
@@ -143,12 +144,12 @@ import FeedimgTransfer
 
     func run(
       _ request: DownloadRequest,
-      into incoming: IncomingResponse,
+      into receiver: RequestReceiver,
       by downloader: any Downloading
     ) async throws(LoadError) {
       let task = PipelineActor.task { () async -> Result<ResponseHead, LoadError> in
         do throws(LoadError) {
-          return .success(try await downloader.download(request, into: incoming))
+          return .success(try await downloader.download(request, into: receiver))
         } catch {
           return .failure(error)
         }

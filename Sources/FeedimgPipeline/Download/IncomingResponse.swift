@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// One object serves all requests of a load: when a transfer stops, its bytes stay, and the next request asks
 /// for the rest. On the transfer's thread, each chunk goes straight into memory, the stream and the file.
-final class IncomingResponse: BodyReceiving {
+/// A ``RequestReceiver`` passes it the response to one request.
+final class IncomingResponse: Sendable {
   /// The request, and the use of its response.
   struct Purpose: Sendable {
     var url: ImageURL
@@ -36,6 +37,9 @@ final class IncomingResponse: BodyReceiving {
     /// Returns the metadata to store with a body of a media type.
     var metadata: @Sendable (StoredResponse, _ mediaType: String) -> ImageMetadata
   }
+
+  /// Receives events of a request for the pipeline, on the transfer's thread.
+  typealias Listener = @Sendable (Event) -> Void
 
   /// An event that the transfer's thread reports to the pipeline.
   enum Event: Sendable {
@@ -118,10 +122,7 @@ final class IncomingResponse: BodyReceiving {
   private let link: LinkMonitor
   private let liveness: LivenessMonitor
   private let onProgress: @Sendable () -> Void
-  private let reporter = LoadEventReporter.present
-  /// Receives events for the pipeline; set while a request is out.
-  private let onEvent = Mutex<(@Sendable (Event) -> Void)?>(nil)
-  private let tally = Mutex<UsageMeter.Tally?>(nil)
+  let reporter = LoadEventReporter.present
   /// Guards the response as it grows.
   private let state: Mutex<State>
   private let memory = BodyMemory()
@@ -157,16 +158,8 @@ final class IncomingResponse: BodyReceiving {
 
   /// Prepares a request.
   ///
-  /// - Parameters:
-  ///   - onEvent: Receives events on the transfer's thread.
-  ///   - tally: Counts the transferred bytes; nil if usage is not counted.
   /// - Returns: The fields that request the rest; empty to request the whole body.
-  func prepare(
-    _ onEvent: @escaping @Sendable (Event) -> Void,
-    _ tally: UsageMeter.Tally?
-  ) -> HTTPFields {
-    self.onEvent.withLock { $0 = onEvent }
-    self.tally.withLock { $0 = tally }
+  func prepare() -> HTTPFields {
     let (requestedAt, now) = (clock(), time.now())
     return state.withLock { state in
       state.resumption = resumption(state)
@@ -227,11 +220,11 @@ final class IncomingResponse: BodyReceiving {
 
   // MARK: The head
 
-  func begin(_ head: ResponseHead) throws(LoadError) {
+  func begin(_ head: ResponseHead, _ onEvent: Listener) throws(LoadError) {
     link.responded()
     reporter?.report(.responded(status: head.status))
     let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
-    event(.responded(status: head.status, isImage: isImage))
+    onEvent(.responded(status: head.status, isImage: isImage))
     // Ignore a response after the stop, because its effects could not be undone.
     let (isStopped, requestedAt) = state.withLock { state in
       state.hasResponse = true
@@ -358,16 +351,16 @@ final class IncomingResponse: BodyReceiving {
 
   // MARK: The body
 
-  /// Takes a chunk, with one lock for the response and one for the progress of the load.
+  /// Takes a chunk, with one lock for the response; another one only if the callers hear of it.
   ///
   /// Totals hear of the first bytes, and then at most every 16 ms.
-  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+  func receive(_ bytes: UnsafeRawBufferPointer, _ onEvent: Listener) throws(LoadError) {
     let now = time.now()
     let chunk = try state.withLock { state throws(LoadError) in try take(bytes, at: now, &state) }
     let limitsChanged = chunk.totals > 0 && link.received(chunk.totals, at: now)
     let unrecorded = limitsChanged ? state.withLock { $0.schedule.take() } : 0
     if chunk.schedule + unrecorded > 0 {
-      event(.received(chunk.schedule + unrecorded))
+      onEvent(.received(chunk.schedule + unrecorded))
       liveness.responded(isImage: purpose.isImage && chunk.count != nil)
     }
     guard let count = chunk.count else { return }
@@ -389,7 +382,7 @@ final class IncomingResponse: BodyReceiving {
     if chunk.totals > 0 { onProgress() }
     let progress = LoadProgress(received: ByteCount(count), total: chunk.total.map { ByteCount($0) })
     // Also record unreported bytes: if the server pauses here, the transfer register still shows them.
-    guard chunk.isReported else { return load.note(progress) }
+    guard chunk.isReported else { return load.note(progress.received) }
     reporter?.report(.progress(progress))
     try load.report(progress)
   }
@@ -446,21 +439,6 @@ final class IncomingResponse: BodyReceiving {
     reporter?.report(.progress(progress))
     try? load.report(progress)
   }
-
-  func note(_ step: TransferStep) {
-    switch step {
-    case .moved(let count): tally.withLock { $0 }?.add(count)
-    case .requested:
-      tally.withLock { $0 }?.request()
-      reporter?.report(.requested)
-    case .redirected(let url):
-      tally.withLock { $0 }?.goOn(at: url)
-      reporter?.report(.redirected(url))
-      event(.redirected(url))
-    }
-  }
-
-  private func event(_ event: Event) { onEvent.withLock { $0 }?(event) }
 
   // MARK: Streaming
 

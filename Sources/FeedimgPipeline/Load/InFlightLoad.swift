@@ -26,9 +26,11 @@ package final class InFlightLoad: Sendable {
 
   /// Guards the state; listeners are called outside the lock.
   private let state: Mutex<State>
-  // The transfer reads these for each chunk of a body, so they need no lock.
+  // The transfer uses these for each chunk of a body, so they need no lock.
   private let hasNoCaller = Atomic(false)
   private let hasReader = Atomic(false)
+  /// The bytes so far, which the progress in the state may lag behind.
+  private let received = Atomic(0)
 
   init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
 
@@ -66,11 +68,11 @@ package final class InFlightLoad: Sendable {
 
   /// Adds the listeners of a caller, and calls them at once with the progress and response so far.
   func listen(_ waiter: CoalescerState.Waiter, _ listener: Listener?, _ onResponse: ResponseListener?) {
-    let (progress, isFirst, response) = state.withLock { state in
+    let (isFirst, response) = state.withLock { state in
       state.listeners[waiter] = listener
       state.responseListeners[waiter] = onResponse
       hasReader.store(!state.responseListeners.isEmpty, ordering: .releasing)
-      return (state.progress, !state.countsForOtherClient && state.first == waiter, state.response)
+      return (!state.countsForOtherClient && state.first == waiter, state.response)
     }
     if let progress { listener?(progress, self, isFirst) }
     if let response { onResponse?(response) }
@@ -85,10 +87,14 @@ package final class InFlightLoad: Sendable {
   }
 
   /// The progress of the transfer; nil before the head arrives.
-  var progress: LoadProgress? { state.withLock { $0.progress } }
+  var progress: LoadProgress? {
+    var progress = state.withLock { $0.progress }
+    progress?.received = ByteCount(received.load(ordering: .relaxed))
+    return progress
+  }
 
-  /// Records progress without reporting it to the callers.
-  func note(_ progress: LoadProgress) { state.withLock { $0.progress = progress } }
+  /// Records received bytes without reporting them to the callers.
+  func note(_ received: ByteCount) { self.received.store(received.bytes, ordering: .relaxed) }
 
   /// Reports progress to all callers.
   ///
@@ -96,6 +102,7 @@ package final class InFlightLoad: Sendable {
   func report(_ progress: LoadProgress) throws(LoadError) {
     let listeners = state.withLock { state in
       state.progress = progress
+      received.store(progress.received.bytes, ordering: .relaxed)
       let first = state.countsForOtherClient ? nil : state.first
       return state.listeners.map { (report: $0.value, isFirst: $0.key == first) }
     }

@@ -8,12 +8,22 @@ package final class UsageMeter: Sendable {
   private let network: any NetworkReading
   private let time: MonotonicTime
   private let disk: ThreadExecutor?
-  /// The network as it was last seen.
-  private let carrier = Mutex<TransferNetwork?>(nil)
-  /// Guards the count; the ledger is written outside the lock.
-  private let count = Mutex(TrafficCounter())
+  /// Guards the network and the count; the ledger is written outside the lock.
+  private let state = Mutex(State())
   /// Held from the count to the ledger, so that a program that exits waits for traffic on its way there.
   private let writing = Mutex(())
+
+  private struct State {
+    /// The network as it was last seen; nil if none has been seen.
+    var carrier: TransferNetwork?
+    var counter = TrafficCounter()
+
+    /// The current network; of unknown kind if none has been seen.
+    var currentCarrier: TransferNetwork {
+      carrier
+        ?? TransferNetwork(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
+    }
+  }
 
   /// Makes a meter, which reads nothing before the first transfer.
   ///
@@ -35,12 +45,12 @@ package final class UsageMeter: Sendable {
   func note(_ state: NetworkState) {
     // Bytes that still arrive when offline belong to the network before.
     guard state.kind != .offline else { return }
-    carrier.withLock { $0 = TransferNetwork(state) }
+    self.state.withLock { $0.carrier = TransferNetwork(state) }
   }
 
   /// Starts to count a transfer.
   func begin(_ url: ImageURL) -> Tally {
-    let tally = Tally(meter: self, number: count.withLock { $0.begin() })
+    let tally = Tally(meter: self, number: state.withLock { $0.counter.begin() })
     tally.goOn(at: url)
     return tally
   }
@@ -52,15 +62,9 @@ package final class UsageMeter: Sendable {
     writing.withLock { _ in _ = ledger.flush() }
   }
 
-  /// The current network; of unknown kind if none has been seen.
-  private var current: TransferNetwork {
-    carrier.withLock { $0 }
-      ?? TransferNetwork(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
-  }
-
   private func write(_ take: (inout TrafficCounter) -> [TrafficCounter.Entry]) {
     writing.withLock { _ in
-      for entry in count.withLock({ take(&$0) }) {
+      for entry in state.withLock({ take(&$0.counter) }) {
         ledger.add(
           ByteCount(entry.bytes),
           transfers: entry.transfers,
@@ -88,17 +92,16 @@ package final class UsageMeter: Sendable {
     /// Records the present origin of the transfer; bytes from this machine itself cost nothing.
     func goOn(at url: ImageURL) {
       let isLocal = url.isLoopback
-      if !isLocal, meter.carrier.withLock({ $0 == nil }) { meter.note(meter.network.currentState()) }
-      let carrier = isLocal ? nil : meter.current
-      meter.count.withLock { $0.goOn(number, over: carrier) }
+      if !isLocal, meter.state.withLock({ $0.carrier == nil }) { meter.note(meter.network.currentState()) }
+      meter.state.withLock { $0.counter.goOn(number, over: isLocal ? nil : $0.currentCarrier) }
     }
 
     /// Records that a request is sent.
-    func request() { meter.count.withLock { $0.request(number) } }
+    func request() { meter.state.withLock { $0.counter.request(number) } }
 
     func add(_ bytes: Int) {
-      let carrier = meter.current
-      if meter.count.withLock({ $0.add(bytes, to: number, over: carrier) }) { meter.setAlarm() }
+      let isFirst = meter.state.withLock { $0.counter.add(bytes, to: number, over: $0.currentCarrier) }
+      if isFirst { meter.setAlarm() }
     }
 
     /// Ends the transfer, which counts as one, regardless of its outcome, if it sent a request.
