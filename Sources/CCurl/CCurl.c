@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,18 @@ static int fill(ccurl_library *curl, void *library, char *reason, size_t size) {
 #undef FIND
 }
 
+// Keeps OpenSSL in order until the process is gone. OpenSSL's handler of atexit(3) frees what a load of another
+// thread still uses, and the process crashes (OPENSSL_init_crypto(3)).
+static void keep_tls_at_exit(void *library) {
+  const uint64_t no_atexit = 0x00080000;  // OPENSSL_INIT_NO_ATEXIT of <openssl/crypto.h>
+  int (*init)(uint64_t, const void *) = NULL;
+  // Searches the libraries that libcurl needs too. A libcurl with another TLS library lacks the function.
+  *(void **)&init = dlsym(library, "OPENSSL_init_crypto");
+  if (init != NULL) {
+    init(no_atexit, NULL);
+  }
+}
+
 static int initialise(ccurl_library *curl, void *library, char *reason, size_t size) {
   curl_version_info_data *(*version_info)(CURLversion) = NULL;
   CURLcode (*global_init)(long) = NULL;
@@ -53,6 +66,7 @@ static int initialise(ccurl_library *curl, void *library, char *reason, size_t s
     return 0;
   }
   pthread_mutex_lock(&initialising);
+  keep_tls_at_exit(library);
   CURLcode code = global_init(CURL_GLOBAL_DEFAULT);
   pthread_mutex_unlock(&initialising);
   if (code != CURLE_OK) {

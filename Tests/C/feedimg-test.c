@@ -7,6 +7,7 @@
 #include <feedimg-decoding.h>
 #include <feedimg.h>
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *base;
 static const char *tls;
@@ -883,6 +885,23 @@ static void test_frames(void)
     CHECK(feedimg_frames_new(NULL, animation, sizeof animation - 1, NULL) == FEEDIMG_ERROR_ARGUMENT);
 }
 
+static void refuse_clean_up(void)
+{
+    fprintf(stderr, "feedimg-test.c: OpenSSL frees at exit what loads of other threads may still use\n");
+    _exit(1);
+}
+
+/* OpenSSL, which libcurl has opened, cleans nothing up at exit. */
+static void test_exit(void)
+{
+    int (*at_exit)(void (*)(void)) = NULL;
+    void *library = dlopen("libcrypto.so.3", RTLD_LAZY | RTLD_NOLOAD);
+    CHECK(library != NULL);
+    void *found = dlsym(library, "OPENSSL_atexit");
+    memcpy(&at_exit, &found, sizeof at_exit);
+    CHECK(at_exit != NULL && at_exit(refuse_clean_up) == 1);
+}
+
 static void print_abi(void)
 {
 #define SIZE(type) printf("%s %zu\n", #type, sizeof(type))
@@ -963,6 +982,7 @@ int main(int count, char **arguments)
     test_certificates(options);
     test_thread(options);
     test_threads(options);
+    test_exit();
     puts("passed");
     return 0;
 }
