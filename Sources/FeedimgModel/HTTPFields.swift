@@ -35,7 +35,7 @@ package struct HTTPFields: Sendable, Hashable {
 
 extension HTTPFields.Field {
   /// Whether name and value are valid (RFC 9110 §5.1, §5.5).
-  package var isWellFormed: Bool { hasTokenName && value.utf8.allSatisfy(Self.isOfValue) }
+  package var isWellFormed: Bool { hasTokenName && Self.isValue(value) }
 
   /// The field in a form that is safe to send: control characters become spaces.
   ///
@@ -46,12 +46,20 @@ extension HTTPFields.Field {
 
   /// A text as a valid value: control characters become spaces (RFC 9110 §5.5).
   package static func value(_ text: String) -> String {
-    guard !text.utf8.allSatisfy(isOfValue) else { return text }
+    guard !isValue(text) else { return text }
     let bytes = text.utf8.map { isOfValue($0) ? $0 : UInt8(ascii: " ") }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private var hasTokenName: Bool { !name.isEmpty && name.utf8.allSatisfy(Self.isOfToken) }
+  private var hasTokenName: Bool {
+    var name = name
+    return !name.isEmpty && name.withUTF8 { $0.allSatisfy(Self.isOfToken) }
+  }
+
+  private static func isValue(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { $0.allSatisfy(isOfValue) }
+  }
 
   private static func isOfToken(_ byte: UInt8) -> Bool {
     switch byte {

@@ -5,10 +5,13 @@ import Synchronization
 /// The basis for decisions: one snapshot of the facts, and one policy.
 ///
 /// Items with the same reasons share one text.
-package struct DecisionContext: Sendable {
+package final class DecisionContext: Sendable {
   package let reader: SituationReader
   package let policy: CompiledPolicy
-  private let reasons = KnownReasons()
+  /// The reasons so far. All decisions of this context share them.
+  private let knownReasons = Mutex<[ReasonsKey: DecisionReasons]>([:])
+  /// An application may give its facts a new value for each item, so the number of known reasons is limited.
+  private static let maximumCount = 1000
 
   init(_ reader: SituationReader, _ policy: CompiledPolicy) {
     self.reader = reader
@@ -34,20 +37,6 @@ package struct DecisionContext: Sendable {
     var fits: Int
     var rule: Int
     var values: [String: String]
-  }
-
-  /// The reasons so far, which all decisions on one snapshot of the facts share.
-  private final class KnownReasons: Sendable {
-    /// An application may give its facts a new value for each item, so the number of entries is limited.
-    private static let maximumCount = 1000
-
-    private let reasons = Mutex<[ReasonsKey: DecisionReasons]>([:])
-
-    subscript(key: ReasonsKey) -> DecisionReasons? { reasons.withLock { $0[key] } }
-
-    func insert(_ new: DecisionReasons, for key: ReasonsKey) {
-      reasons.withLock { if $0.count < Self.maximumCount { $0[key] = new } }
-    }
   }
 
   /// The reasons of a decision, in words.
@@ -151,7 +140,7 @@ package struct DecisionContext: Sendable {
     isLocal: Bool
   ) -> DecisionReasons {
     let reasonsKey = reasonsKey(of: decision, in: situation, values, isLocal: isLocal)
-    guard var known = reasons[reasonsKey] else {
+    guard var known = knownReasons.withLock({ $0[reasonsKey] }) else {
       let facts = reader.facts(in: situation, values, isLocal: isLocal)
       let new = DecisionReasons(
         place: policy.place(ofRule: decision.rule),
@@ -159,7 +148,7 @@ package struct DecisionContext: Sendable {
         facts: facts,
         sizeIndex: facts.firstIndex { $0.name == Fact.size.name }
       )
-      reasons.insert(new, for: reasonsKey)
+      knownReasons.withLock { if $0.count < Self.maximumCount { $0[reasonsKey] = new } }
       return new
     }
     if situation.size != nil {

@@ -54,7 +54,7 @@ extension FactSnapshot {
     self.settings = settings
     budget = BudgetReading(for: policy, settings, usage)
     self.bandwidth = BandwidthReading(live: bandwidth, sources.bandwidth, network, at: now)
-    battery = policy.asks(.battery) ? sources.battery.read() : nil
+    battery = policy.needsBattery ? sources.battery.read() : nil
   }
 }
 
@@ -156,7 +156,7 @@ final class SnapshotCache: Sendable {
     _ hostFacts: [HostFact]
   ) -> DecisionContext {
     let known = latest.withLock { $0?.snapshot == snapshot ? $0?.context : nil }
-    if let known, known.policy.isCopy(of: policy) { return known }
+    if let known, known.policy === policy { return known }
     let context = DecisionContext(
       SituationReader(snapshot, overrides: overrides, hostFacts: hostFacts),
       policy

@@ -106,7 +106,7 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       retries: retries,
-      battery: { policy.current().asks(.battery) ? sources.battery.read().percent : nil },
+      battery: { policy.current().needsBattery ? sources.battery.read().percent : nil },
       // Needed even if all decisions are made without reading the network.
       onState: { meter?.note($0) },
       onNetwork: { state in
@@ -289,9 +289,4 @@ public final class ImageLoader: Sendable {
       throw LoadError(.invalidPolicy, message: error.description)
     }
   }
-}
-
-extension CompiledPolicy {
-  /// Whether a rule depends on the cost of data.
-  var needsCost: Bool { table.columns.contains { $0 == .metered || $0 == .roaming } }
 }

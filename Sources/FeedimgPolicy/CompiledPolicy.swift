@@ -1,7 +1,7 @@
 package import FeedimgModel
 
 /// A policy that has a rule for every state, with all decisions computed in advance.
-package struct CompiledPolicy: Sendable {
+package final class CompiledPolicy: Sendable {
   package let table: PolicyTable
   /// The distinct decisions of all states.
   private let decisions: [Decision]
@@ -10,9 +10,12 @@ package struct CompiledPolicy: Sendable {
   /// A policy makes few distinct decisions, so both arrays stay in the L1 cache.
   private let choices: [UInt32]
   private let index: StateIndex
-  private let identity = Identity()
-
-  private final class Identity: Sendable {}
+  /// Whether a rule depends on the cost of data.
+  package let needsCost: Bool
+  /// Whether a rule depends on the budget for cellular data.
+  package let needsBudget: Bool
+  /// Whether a rule depends on the battery.
+  package let needsBattery: Bool
 
   /// Such as `default`.
   package var name: String { table.name }
@@ -29,6 +32,10 @@ package struct CompiledPolicy: Sendable {
     }
     self.table = table
     index = StateIndex(space)
+    let columns = Set(table.columns)
+    needsCost = !columns.isDisjoint(with: [.metered, .roaming])
+    needsBudget = !columns.isDisjoint(with: [.budgetLeft, .fits])
+    needsBattery = columns.contains(.battery)
     // Impossible states are never looked up, but they need an entry in the array.
     let filler = table.rules[0].decision(in: space.situation(at: 0))
     var decisions: [Decision] = []
@@ -43,12 +50,6 @@ package struct CompiledPolicy: Sendable {
     }
     self.decisions = decisions
   }
-
-  /// Whether this is a copy of another policy; two policies that were compiled from one table are not.
-  package func isCopy(of other: CompiledPolicy) -> Bool { identity === other.identity }
-
-  /// Whether a rule may depend on a fact.
-  package func asks(_ fact: Fact) -> Bool { table.columns.contains(fact) }
 
   /// Decides a situation: the first rule that applies, then the laws.
   ///

@@ -32,10 +32,9 @@ extension ImageLoader {
     let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
     guard found.original != nil || found.thumbnail != nil else { return nil }
     let context = decisionContext()
-    let (reader, policy) = (context.reader, context.policy)
-    let isLocal = reader.isLocal(item)
+    let isLocal = context.reader.isLocal(item)
     func seen(others presence: Presence) -> Situation {
-      reader.situation(
+      context.reader.situation(
         original: item.original == nil ? .none : found.original == nil ? presence : .cached,
         thumbnail: item.thumbnail == nil ? .none : found.thumbnail == nil ? presence : .cached,
         size: item.original?.size,
@@ -43,11 +42,11 @@ extension ImageLoader {
       )
     }
     let situation = seen(others: .remote)
-    let decision = policy.decide(situation)
+    let decision = context.policy.decide(situation)
     // The disk may have images that memory lacks. It is not read if that makes no difference.
     guard decision.load == nil, let role = decision.image.role, let variant = item[role],
       let (image, copy) = role == .original ? found.original : found.thumbnail,
-      policy.decide(seen(others: .cached)) == decision
+      context.policy.decide(seen(others: .cached)) == decision
     else { return nil }
     let key = self.identity.key(of: variant.url)
     let identity = identity.adapted(to: situation, for: variant.url)
@@ -64,7 +63,7 @@ extension ImageLoader {
       variant: variant,
       situation: situation,
       decision: decision,
-      policy: policy.name,
+      policy: context.policy.name,
       bytes: image.bytes,
       checksum: image.checksum,
       mediaType: image.mediaType,

@@ -21,7 +21,7 @@ package enum BudgetReading: Sendable, Hashable {
     _ settings: UserSettings,
     _ usage: (any UsageKeeping)?
   ) {
-    guard policy.asks(.budgetLeft) || policy.asks(.fits) else {
+    guard policy.needsBudget else {
       self = .notRead
       return
     }
