@@ -5,13 +5,37 @@ import CXXHash
 /// Checks only what is needed before a transfer (RFC 3986 §3); libcurl checks the rest.
 public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// The URL as the caller gave it.
-  public let text: String
+  public var text: String { storage.text }
   /// Lower case, without brackets.
-  public let host: String
+  public var host: String { storage.host }
   /// The cache key: scheme and host in lower case, no default port, no fragment (RFC 3986 §6.2).
   ///
   /// It has a hash in place of the user and password, so that no file of the cache contains them.
-  public let key: String
+  public var key: String { storage.key }
+  /// The URL without the user and password, for people, messages and other programs.
+  public var description: String { storage.description }
+
+  private let storage: Storage
+
+  /// The texts in one object, because items, loads and messages copy URLs often.
+  private final class Storage: Sendable, Hashable {
+    let text: String
+    let host: String
+    let key: String
+    let description: String
+
+    init(_ text: String, _ parts: Parts) {
+      self.text = text
+      host = parts.host
+      key = parts.key ?? text
+      // Most URLs are their own key, and these have no user.
+      description = parts.key == nil ? text : ImageURL.withoutCredentials(text)
+    }
+
+    static func == (left: Storage, right: Storage) -> Bool { left.text == right.text }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(text) }
+  }
 
   /// The length limit in bytes, a common limit of servers.
   public static let maximumLength = 8192
@@ -29,13 +53,8 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
       guard !text.utf8.contains(UInt8(ascii: "\\")) else { throw .backslash }
     }
     let parts = try text.withUTF8 { bytes in Result { () throws(ImageURLError) in try Parts(bytes) } }.get()
-    self.text = text
-    host = parts.host
-    key = parts.key ?? text
+    storage = Storage(text, parts)
   }
-
-  /// The URL without the user and password, for people, messages and other programs.
-  public var description: String { Self.withoutCredentials(text) }
 
   /// The separator before the hash of the user and password at the end of a key; URLs have no spaces.
   private static let hashMark = " by "

@@ -8,7 +8,7 @@ import Synchronization
 package final class DecisionContext: Sendable {
   package let reader: SituationReader
   package let policy: CompiledPolicy
-  /// The reasons so far. All decisions of this context share them.
+  /// The reasons so far, which all decisions of this context share.
   private let knownReasons = Mutex<[ReasonsKey: DecisionReasons]>([:])
   /// An application may give its facts a new value for each item, so the number of known reasons is limited.
   private static let maximumCount = 1000
