@@ -16,8 +16,12 @@ package final class PolicyInForce: Sendable {
     var stamps: [FileStamp]
     /// Whether the stamps would show every later change.
     var isSettled: Bool
-    /// Whether a thread is reading; other threads use the policy in force meanwhile.
-    var isReading = false
+    /// The number of looks at the files that have started.
+    var lastLook = 0
+    /// The highest number of a look that has ended.
+    var keptLook = 0
+    /// The lowest number of a look that sees all changes so far.
+    var neededLook = 0
     /// Decides whether to check the files.
     var polling = PolicyCheckSchedule()
     /// The watcher; nil before calls are frequent.
@@ -136,7 +140,10 @@ package final class PolicyInForce: Sendable {
     let hasChanged = watcher?.hasChanged() ?? true
     let now = clock()
     let isDue = state.withLock { state in
-      state.polling.shouldCheck(hasChanged, isSettled: state.isSettled, isLooking: state.isReading, at: now)
+      if state.polling.shouldCheck(hasChanged, isSettled: state.isSettled, at: now) {
+        state.neededLook = state.lastLook + 1
+      }
+      return state.keptLook < state.neededLook
     }
     if isDue { look() }
   }
@@ -147,22 +154,33 @@ package final class PolicyInForce: Sendable {
     state.withLock { $0.watcher = $0.watcher ?? watcher }
   }
 
+  /// Reads the files if they have changed.
+  ///
+  /// Threads may look at the same time and finish in any order. A look with a higher number sees all changes
+  /// that a lower one sees.
   private func look() {
+    let number = state.withLock { state in
+      state.lastLook += 1
+      return state.lastLook
+    }
     let stamps = selection.stamps()
     let isSettled = Self.isSettled(stamps, clock)
     let old = state.withLock { state -> State? in
-      // The reading thread may have started before the change seen here.
-      if state.isReading { state.polling.note() }
-      guard !state.isReading, stamps != state.stamps || !state.isSettled else { return nil }
-      state.isReading = true
-      return state
+      guard stamps == state.stamps, state.isSettled else { return state }
+      state.keptLook = max(state.keptLook, number)
+      return nil
     }
     guard let old else { return }
     let readings = selection.read(stamps)
     // The files may only have been touched, or checked again because a change might not have shown.
     let choice = readings == old.readings ? nil : selection.choose(readings, keeping: old.chosen)
+    var isOvertaken = false
     let onChange = state.withLock { state -> (@Sendable () -> Void)? in
-      state.isReading = false
+      guard number > state.keptLook else { return nil }
+      // Another look may have made a choice since the comparison.
+      isOvertaken = choice == nil && state.readings != readings
+      guard !isOvertaken else { return nil }
+      state.keptLook = number
       (state.stamps, state.isSettled, state.readings) = (stamps, isSettled, readings)
       guard let choice, let chosen = choice.chosen else { return nil }
       state.chosen = chosen
@@ -171,6 +189,7 @@ package final class PolicyInForce: Sendable {
       return state.onChange
     }
     onChange?()
+    if isOvertaken { look() }
   }
 
   private static func isSettled(_ stamps: [FileStamp], _ clock: () -> Double) -> Bool {
@@ -192,26 +211,20 @@ struct PolicyCheckSchedule: Sendable {
 
   private var looks = 0
   private var lookedAt = -Double.infinity
-  private var isDirty = true
 
   /// Whether calls are frequent enough to watch the files.
   var isBusy: Bool { looks >= Self.checksBeforeWatching }
-
-  /// Records that the files may have changed since they were read.
-  mutating func note() { isDirty = true }
 
   /// Records that a decision needs the policy.
   ///
   /// - Parameters:
   ///   - hasChanged: Whether the watcher reports a change; true without a watcher.
   ///   - isSettled: Whether the stamps would show every change since the last check.
-  ///   - isLooking: Whether another thread checks the files now.
   ///   - now: Seconds since 1970; may jump.
-  /// - Returns: Whether to check the files now; if not, the recorded changes are kept.
-  mutating func shouldCheck(_ hasChanged: Bool, isSettled: Bool, isLooking: Bool, at now: Double) -> Bool {
-    isDirty = isDirty || hasChanged || !isSettled || !(0..<Self.longestRest ~= now - lookedAt)
-    guard isDirty, !isLooking else { return false }
-    (isDirty, lookedAt) = (false, now)
+  /// - Returns: Whether to check the files now.
+  mutating func shouldCheck(_ hasChanged: Bool, isSettled: Bool, at now: Double) -> Bool {
+    guard hasChanged || !isSettled || !(0..<Self.longestRest ~= now - lookedAt) else { return false }
+    lookedAt = now
     if !isBusy { looks += 1 }
     return true
   }

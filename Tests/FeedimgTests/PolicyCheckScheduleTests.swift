@@ -10,9 +10,8 @@ import Testing
     _ polling: inout PolicyCheckSchedule,
     _ hasChanged: Bool = false,
     isSettled: Bool = true,
-    isLooking: Bool = false,
     at now: Double = 10
-  ) -> Bool { polling.shouldCheck(hasChanged, isSettled: isSettled, isLooking: isLooking, at: now) }
+  ) -> Bool { polling.shouldCheck(hasChanged, isSettled: isSettled, at: now) }
 
   @Test func `a policy is read again only if its file may have changed`() {
     var polling = PolicyCheckSchedule()
@@ -26,16 +25,6 @@ import Testing
     #expect(ask(&polling, at: 5), "the clock was set back")
   }
 
-  @Test func `an event during a read causes a later read`() {
-    var polling = PolicyCheckSchedule()
-    #expect(ask(&polling))
-    #expect(!ask(&polling, true, isLooking: true))
-    #expect(ask(&polling))
-    polling.note()
-    #expect(ask(&polling))
-    #expect(!ask(&polling))
-  }
-
   @Test func `frequent reads start a watch`() {
     var polling = PolicyCheckSchedule()
     for number in 0..<PolicyCheckSchedule.checksBeforeWatching {
@@ -43,6 +32,23 @@ import Testing
       #expect(ask(&polling, at: Double(number) * 2))
     }
     #expect(polling.isBusy)
+  }
+
+  @Test func `a change is seen while another thread reads the policy`() async throws {
+    let folders = try PolicyFolders()
+    let loader = try ImageLoader(folders.configuration())
+    let item = try PolicyFolders.item()
+    let others = (0..<2).map { _ in
+      Task.detached { while !Task.isCancelled { _ = loader.resolve(item) } }
+    }
+    for _ in 0..<100 {
+      for image in [ShownImage.thumbnail, .placeholder, .original] {
+        try folders.write("user", "default.md", PolicyFolders.table(image.rawValue))
+        #expect(loader.resolve(item).decision.image == image)
+      }
+    }
+    for other in others { other.cancel() }
+    for other in others { await other.value }
   }
 
   @Test func `a watched policy changes as before the watch`() throws {
