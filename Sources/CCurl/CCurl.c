@@ -41,8 +41,8 @@ static int fill(ccurl_library *curl, void *library, char *reason, size_t size) {
 #undef FIND
 }
 
-// Keeps OpenSSL in order until the process is gone. OpenSSL's handler of atexit(3) frees what a load of another
-// thread still uses, and the process crashes (OPENSSL_init_crypto(3)).
+// Tells OpenSSL to free nothing at exit (OPENSSL_init_crypto(3)). Its handler of atexit(3) would free what a load on
+// another thread still uses, and the process would crash.
 static void keep_tls_at_exit(void *library) {
   const uint64_t no_atexit = 0x00080000;  // OPENSSL_INIT_NO_ATEXIT of <openssl/crypto.h>
   int (*init)(uint64_t, const void *) = NULL;

@@ -16,12 +16,8 @@ package final class PolicyInForce: Sendable {
     var stamps: [FileStamp]
     /// Whether the stamps would show every later change.
     var isSettled: Bool
-    /// The number of looks at the files that have started.
-    var lastLook = 0
-    /// The highest number of a look that has ended.
-    var keptLook = 0
-    /// The lowest number of a look that sees all changes so far.
-    var neededLook = 0
+    /// Threads may look at the files at the same time.
+    var looks = ReadingOrder()
     /// Decides whether to check the files.
     var polling = PolicyCheckSchedule()
     /// The watcher; nil before calls are frequent.
@@ -141,9 +137,9 @@ package final class PolicyInForce: Sendable {
     let now = clock()
     let isDue = state.withLock { state in
       if state.polling.shouldCheck(hasChanged, isSettled: state.isSettled, at: now) {
-        state.neededLook = state.lastLook + 1
+        state.looks.invalidate()
       }
-      return state.keptLook < state.neededLook
+      return !state.looks.isCurrent
     }
     if isDue { look() }
   }
@@ -155,19 +151,13 @@ package final class PolicyInForce: Sendable {
   }
 
   /// Reads the files if they have changed.
-  ///
-  /// Threads may look at the same time and finish in any order. A look with a higher number sees all changes
-  /// that a lower one sees.
   private func look() {
-    let number = state.withLock { state in
-      state.lastLook += 1
-      return state.lastLook
-    }
+    let number = state.withLock { $0.looks.begin() }
     let stamps = selection.stamps()
     let isSettled = Self.isSettled(stamps, clock)
     let old = state.withLock { state -> State? in
       guard stamps == state.stamps, state.isSettled else { return state }
-      state.keptLook = max(state.keptLook, number)
+      _ = state.looks.end(number)
       return nil
     }
     guard let old else { return }
@@ -176,11 +166,9 @@ package final class PolicyInForce: Sendable {
     let choice = readings == old.readings ? nil : selection.choose(readings, keeping: old.chosen)
     var isOvertaken = false
     let onChange = state.withLock { state -> (@Sendable () -> Void)? in
-      guard number > state.keptLook else { return nil }
       // Another look may have made a choice since the comparison.
       isOvertaken = choice == nil && state.readings != readings
-      guard !isOvertaken else { return nil }
-      state.keptLook = number
+      guard !isOvertaken, state.looks.end(number) else { return nil }
       (state.stamps, state.isSettled, state.readings) = (stamps, isSettled, readings)
       guard let choice, let chosen = choice.chosen else { return nil }
       state.chosen = chosen
@@ -218,9 +206,9 @@ struct PolicyCheckSchedule: Sendable {
   /// Records that a decision needs the policy.
   ///
   /// - Parameters:
-  ///   - hasChanged: Whether the watcher reports a change; true without a watcher.
+  ///   - hasChanged: Whether the watcher reports a change, or there is no watcher.
   ///   - isSettled: Whether the stamps would show every change since the last check.
-  ///   - now: Seconds since 1970; may jump.
+  ///   - now: Seconds since 1970, which may jump.
   /// - Returns: Whether to check the files now.
   mutating func shouldCheck(_ hasChanged: Bool, isSettled: Bool, at now: Double) -> Bool {
     guard hasChanged || !isSettled || !(0..<Self.longestRest ~= now - lookedAt) else { return false }

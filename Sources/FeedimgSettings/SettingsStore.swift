@@ -163,34 +163,27 @@ package final class SettingsStore: SettingsReading {
 /// Keeps the latest snapshot.
 ///
 /// Threads may read at the same time and finish in any order.
-///
-/// Each reading gets a number when it starts. A reading with a higher number sees all changes of a lower one.
 struct LatestSnapshot: Sendable {
   private(set) var snapshot: SettingsSnapshot?
-  private var number = 0
-  private var lastNumber = 0
-  private var neededNumber = 1
+  private var order = ReadingOrder()
   private var reported: Set<SettingsWarning> = []
 
   /// Whether the file has not changed since the reading started.
-  var isCurrent: Bool { number >= neededNumber }
+  var isCurrent: Bool { order.isCurrent }
 
   /// The number of readings that have started.
-  var readings: Int { lastNumber }
+  var readings: Int { order.count }
 
   /// Marks the file as changed: only readings that start after this call are current.
-  mutating func invalidate() { neededNumber = lastNumber + 1 }
+  mutating func invalidate() { order.invalidate() }
 
-  mutating func beginReading() -> Int {
-    lastNumber += 1
-    return lastNumber
-  }
+  mutating func beginReading() -> Int { order.begin() }
 
   /// Keeps a snapshot unless a later one exists.
   ///
   /// - Returns: The latest snapshot.
   mutating func endReading(_ number: Int, _ snapshot: SettingsSnapshot) -> SettingsSnapshot {
-    if number > self.number || self.snapshot == nil { (self.number, self.snapshot) = (number, snapshot) }
+    if order.end(number) { self.snapshot = snapshot }
     return self.snapshot ?? snapshot
   }
 
