@@ -133,10 +133,7 @@ public struct FactReading: Sendable, Hashable {
 /// A decision about one item, with everything that explains it.
 public struct Resolution: Sendable, Hashable {
   /// The item that the decision concerns.
-  public var item: FeedItem {
-    get { boxedItem.value }
-    set { boxedItem.value = newValue }
-  }
+  public var item: FeedItem
   /// The facts on which the policy decided.
   public var situation: Situation
   /// The image to show and the image to load.
@@ -150,8 +147,6 @@ public struct Resolution: Sendable, Hashable {
   /// All facts in their fixed order, including those that the policy does not use.
   public var facts: [FactReading]
 
-  private var boxedItem: Boxed<FeedItem>
-
   package init(
     item: FeedItem,
     situation: Situation,
@@ -161,7 +156,7 @@ public struct Resolution: Sendable, Hashable {
     why: String,
     facts: [FactReading]
   ) {
-    boxedItem = Boxed(item)
+    self.item = item
     self.situation = situation
     self.decision = decision
     self.policy = policy

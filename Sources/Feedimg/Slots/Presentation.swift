@@ -14,10 +14,7 @@ public struct Presentation: Sendable, Hashable {
   }
 
   /// The bound item.
-  public var item: FeedItem {
-    get { boxedItem.value }
-    set { boxedItem.value = newValue }
-  }
+  public var item: FeedItem
   /// The picture to draw; never worse than before for the same binding.
   public var content: Content
   /// The part of a better image received so far, if it already looks better than the content.
@@ -46,12 +43,11 @@ public struct Presentation: Sendable, Hashable {
   /// See ``ImageLoader/resolve(_:facts:)``.
   var facts: [String: String] = [:]
 
-  private var boxedItem: Boxed<FeedItem>
   private var boxedResolution: Boxed<Resolution>?
   private var boxedError: Boxed<LoadError>?
 
   package init(item: FeedItem, _ request: DecodeRequest? = nil, facts: [String: String] = [:]) {
-    (boxedItem, self.request, self.facts) = (Boxed(item), request, facts)
+    (self.item, self.request, self.facts) = (item, request, facts)
     content = .placeholder(item.placeholder)
     isLoading = true
   }

@@ -13,7 +13,7 @@ package struct ImageLoad: Sendable {
   package typealias Accounting = @Sendable (LoadProgress, _ isFirst: Bool) -> Void
 
   let loader: ImageLoader
-  var item: FeedItem { boxedItem.value }
+  let item: FeedItem
   let facts: [String: String]
   package var handle = LoadHandle(.visible)
   /// How the load uses memory and disk.
@@ -42,8 +42,6 @@ package struct ImageLoad: Sendable {
   package var waitsForStorage = true
   /// A decision that the caller has just made, with the generation of the facts before it.
   package var decided: (resolution: Resolution, generation: Int?)?
-
-  private let boxedItem: Boxed<FeedItem>
 
   /// The steps that follow from one decision.
   struct Plan: Sendable {
@@ -81,7 +79,7 @@ package struct ImageLoad: Sendable {
   ///   - item: The item to load.
   ///   - facts: The values of the declared facts, by name.
   package init(loader: ImageLoader, item: FeedItem, facts: [String: String]) {
-    (self.loader, boxedItem, self.facts) = (loader, Boxed(item), facts)
+    (self.loader, self.item, self.facts) = (loader, item, facts)
   }
 
   /// Loads the image.
