@@ -159,7 +159,7 @@ final class CurlHandle {
     while let current = header {
       var value = Self.text(current.pointee.value)
       // libcurl 7.88 leaves the line break in the value of an empty field.
-      value.removeAll { $0.isNewline }
+      if value.utf8.contains(UInt8(ascii: "\r")) { value.removeAll { $0.isNewline } }
       fields.fields.append(HTTPFields.Field(name: Self.text(current.pointee.name), value: value))
       header = next?(pointer, UInt32(CURLH_HEADER), -1, current)
     }
