@@ -33,17 +33,12 @@ struct SchedulerState: Sendable {
     case preempt(Ticket)
   }
 
-  private enum Phase: Sendable {
-    case waiting
-    case running
-    /// It has lost its slot, and its transfer is ending.
-    case stopping
-  }
-
   private struct Entry: Sendable {
+    let ticket: Ticket
     let host: String
     var priority: LoadPriority
-    var phase = Phase.waiting
+    /// Whether it has lost its slot and its transfer is ending.
+    var isStopping = false
     /// Its position among the downloads of its priority.
     var turn: Int
     /// The count at its start, which orders the starts.
@@ -56,6 +51,30 @@ struct SchedulerState: Sendable {
     var isStalled = false
     /// Whether it refused a preemption, because it cannot resume.
     var refusedPreemption = false
+
+    /// When the download is stalled if it receives almost nothing until then.
+    var stallTime: Duration {
+      window.start + (hasBody ? SchedulerState.bodyStallTime : SchedulerState.responseStallTime)
+    }
+
+    /// Begins a transfer.
+    mutating func restart(at now: Duration) {
+      (hasBody, isStalled, window, refusedPreemption) = (false, false, (now, 0), false)
+    }
+
+    mutating func receive(_ bytes: Int, at now: Duration) {
+      let (limit, minimum) = (SchedulerState.bodyStallTime, SchedulerState.minimumBytes)
+      let age = now - window.start
+      if !hasBody || isStalled && age >= limit {
+        (hasBody, window) = (true, (now, bytes))
+      } else if !isStalled, age >= limit / 2, window.bytes >= minimum {
+        window = (now, bytes)
+      } else {
+        window.bytes += bytes
+      }
+      // A byte now and then does not end a stall.
+      if isStalled, window.bytes >= minimum { (isStalled, window.start) = (false, now) }
+    }
   }
 
   /// The time without a byte of the body after which a download is stalled.
@@ -71,10 +90,12 @@ struct SchedulerState: Sendable {
   }
 
   private(set) var limits: TransferLimits
-  private var entries: [Ticket: Entry] = [:]
+  /// The downloads that have a slot, in the order of their starts.
+  private var running: [Entry] = []
+  /// The other downloads: they wait or stop.
+  private var others: [Ticket: Entry] = [:]
   /// The waiting downloads by priority and host, in the order of their turns.
   private var waiting: [LoadPriority: [String: [Ticket]]] = [:]
-  private var running: Set<Ticket> = []
   /// The least time between two starts of downloads of a host; zero for no limit.
   private let interval: Duration
   /// The count at the last start of each host.
@@ -89,77 +110,64 @@ struct SchedulerState: Sendable {
     (self.limits, self.interval) = (limits, interval)
   }
 
-  var isEmpty: Bool { entries.isEmpty }
+  var isEmpty: Bool { running.isEmpty && others.isEmpty }
 
-  func isRunning(_ ticket: Ticket) -> Bool { running.contains(ticket) }
+  func isRunning(_ ticket: Ticket) -> Bool { runningIndex(of: ticket) != nil }
 
   /// The priority of a download; nil after it has left.
-  func priority(of ticket: Ticket) -> LoadPriority? { entries[ticket]?.priority }
+  func priority(of ticket: Ticket) -> LoadPriority? {
+    runningIndex(of: ticket).map { running[$0].priority } ?? others[ticket]?.priority
+  }
 
   /// Whether a download is stalled and has received almost nothing since.
-  func isStalled(_ ticket: Ticket) -> Bool { entries[ticket]?.isStalled ?? false }
+  func isStalled(_ ticket: Ticket) -> Bool {
+    runningIndex(of: ticket).map { running[$0].isStalled } ?? false
+  }
 
   // MARK: Changes
 
   mutating func enter(host: String, priority: LoadPriority) -> Ticket {
     let ticket = Ticket(number: next())
-    let entry = Entry(host: host, priority: priority, turn: ticket.number)
-    entries[ticket] = entry
-    enqueue(ticket, entry)
+    enqueue(Entry(ticket: ticket, host: host, priority: priority, turn: ticket.number))
     return ticket
   }
 
   /// Changes the priority of a download, which then waits behind all others of the new priority.
   mutating func setPriority(_ ticket: Ticket, _ priority: LoadPriority) {
-    guard var entry = entries[ticket], entry.priority != priority else { return }
-    if entry.phase == .waiting { dequeue(ticket, entry) }
-    (entry.priority, entry.turn) = (priority, next())
-    entries[ticket] = entry
-    if entry.phase == .waiting { enqueue(ticket, entry) }
+    guard self.priority(of: ticket) != priority else { return }
+    let turn = next()
+    if let index = runningIndex(of: ticket) {
+      (running[index].priority, running[index].turn) = (priority, turn)
+    } else if var entry = others[ticket] {
+      if !entry.isStopping { dequeue(entry) }
+      (entry.priority, entry.turn) = (priority, turn)
+      if entry.isStopping { others[ticket] = entry } else { enqueue(entry) }
+    }
   }
 
   /// Records bytes of the body since the last call.
   mutating func received(_ ticket: Ticket, _ bytes: Int, at now: Duration) {
-    guard var entry = entries[ticket], entry.phase == .running, bytes > 0 else { return }
-    let age = now - entry.window.start
-    if !entry.hasBody || entry.isStalled && age >= Self.bodyStallTime {
-      (entry.hasBody, entry.window) = (true, (now, bytes))
-    } else if !entry.isStalled, age >= Self.bodyStallTime / 2, entry.window.bytes >= Self.minimumBytes {
-      entry.window = (now, bytes)
-    } else {
-      entry.window.bytes += bytes
-    }
-    // A byte now and then does not end a stall.
-    if entry.isStalled, entry.window.bytes >= Self.minimumBytes {
-      (entry.isStalled, entry.window.start) = (false, now)
-    }
-    entries[ticket] = entry
+    guard bytes > 0, let index = runningIndex(of: ticket) else { return }
+    running[index].receive(bytes, at: now)
   }
 
   /// Records that a transfer ended without the complete response.
   ///
   /// The download waits again, or restarts in its slot if it still has one.
   mutating func stopped(_ ticket: Ticket, at now: Duration) {
-    guard var entry = entries[ticket] else { return }
-    switch entry.phase {
-    case .waiting: return
-    case .running:
-      (entry.hasBody, entry.isStalled, entry.window, entry.refusedPreemption) = (
-        false, false, (now, 0), false
-      )
-      entries[ticket] = entry
-    case .stopping:
-      (entry.phase, entry.isExtra) = (.waiting, false)
-      entries[ticket] = entry
-      enqueue(ticket, entry)
-    }
+    if let index = runningIndex(of: ticket) { return running[index].restart(at: now) }
+    guard var entry = others[ticket], entry.isStopping else { return }
+    (entry.isStopping, entry.isExtra) = (false, false)
+    enqueue(entry)
   }
 
   /// Removes a download that has ended or that all callers have cancelled.
   mutating func leave(_ ticket: Ticket) {
-    guard let entry = entries.removeValue(forKey: ticket) else { return }
-    running.remove(ticket)
-    if entry.phase == .waiting { dequeue(ticket, entry) }
+    if let index = runningIndex(of: ticket) {
+      running.remove(at: index)
+    } else if let entry = others.removeValue(forKey: ticket), !entry.isStopping {
+      dequeue(entry)
+    }
   }
 
   mutating func setLimits(_ limits: TransferLimits) { self.limits = limits }
@@ -195,11 +203,8 @@ struct SchedulerState: Sendable {
     }
     let hosts = Set(waiting.values.flatMap(\.keys))
     if !hosts.isEmpty {
-      for ticket in running {
-        guard let entry = entries[ticket], !entry.isStalled, !hosts.subtracting([entry.host]).isEmpty else {
-          continue
-        }
-        deadlines.append(stallTime(entry))
+      for entry in running where !entry.isStalled && hosts.contains(where: { $0 != entry.host }) {
+        deadlines.append(entry.stallTime)
       }
     }
     deadlines += hosts.compactMap { nextStart[$0] }
@@ -213,16 +218,20 @@ extension SchedulerState {
     return count
   }
 
-  private mutating func enqueue(_ ticket: Ticket, _ entry: Entry) {
+  /// The place of a download in ``running``; nil if it has no slot.
+  private func runningIndex(of ticket: Ticket) -> Int? { running.firstIndex { $0.ticket == ticket } }
+
+  private mutating func enqueue(_ entry: Entry) {
+    others[entry.ticket] = entry
     var line = waiting[entry.priority]?[entry.host] ?? []
-    let index = line.firstIndex { entries[$0].map { $0.turn > entry.turn } ?? false } ?? line.count
-    line.insert(ticket, at: index)
+    let index = line.firstIndex { others[$0].map { $0.turn > entry.turn } ?? false } ?? line.count
+    line.insert(entry.ticket, at: index)
     waiting[entry.priority, default: [:]][entry.host] = line
   }
 
-  private mutating func dequeue(_ ticket: Ticket, _ entry: Entry) {
+  private mutating func dequeue(_ entry: Entry) {
     guard var line = waiting[entry.priority]?[entry.host] else { return }
-    line.removeAll { $0 == ticket }
+    line.removeAll { $0 == entry.ticket }
     waiting[entry.priority]?[entry.host] = line.isEmpty ? nil : line
     if waiting[entry.priority]?.isEmpty == true { waiting[entry.priority] = nil }
   }
@@ -231,26 +240,18 @@ extension SchedulerState {
 
   // MARK: Stalls
 
-  private func stallTime(_ entry: Entry) -> Duration {
-    entry.window.start + (entry.hasBody ? Self.bodyStallTime : Self.responseStallTime)
-  }
-
   private mutating func findStalls(at now: Duration) {
-    for ticket in running {
-      guard var entry = entries[ticket], !entry.isStalled, stallTime(entry) <= now else { continue }
-      entry.isStalled = !entry.hasBody || entry.window.bytes < Self.minimumBytes
-      entry.window = (now, 0)
-      entries[ticket] = entry
+    for (index, entry) in running.enumerated() where !entry.isStalled && entry.stallTime <= now {
+      running[index].isStalled = !entry.hasBody || entry.window.bytes < Self.minimumBytes
+      running[index].window = (now, 0)
     }
   }
 
   // MARK: Limits
 
-  private var runningEntries: [Entry] { running.compactMap { entries[$0] } }
-
   /// The downloads within the limits that count for a host.
   private func counted(for host: String) -> [Entry] {
-    runningEntries.filter { !$0.isExtra && (!$0.isStalled || $0.host == host) }
+    running.filter { !$0.isExtra && (!$0.isStalled || $0.host == host) }
   }
 
   /// The largest number of stalled downloads to exclude from the limit.
@@ -258,18 +259,18 @@ extension SchedulerState {
   /// It is at least the number of stalled downloads of any one host, which may exceed a limit that was
   /// lowered.
   private var maximumExcluded: Int {
-    let stalled = runningEntries.filter { !$0.isExtra && $0.isStalled }
+    let stalled = running.filter { !$0.isExtra && $0.isStalled }
     return max(limits.total, Dictionary(grouping: stalled, by: \.host).values.map(\.count).max() ?? 0)
   }
 
   private func runningCount(of host: String) -> Int {
-    runningEntries.count { !$0.isExtra && $0.host == host }
+    running.count { !$0.isExtra && $0.host == host }
   }
 
   /// Whether the limits allow a download to a host, perhaps after a running one has stopped.
   private func hasSlot(for host: String, without victim: Entry? = nil) -> Bool {
     guard nextStart[host] == nil else { return false }
-    let all = runningEntries.count { !$0.isExtra }
+    let all = running.count { !$0.isExtra }
     let stopped = victim == nil ? 0 : 1
     var leftOut = all - counted(for: host).count
     if let victim, victim.isStalled, victim.host != host { leftOut -= 1 }
@@ -282,7 +283,7 @@ extension SchedulerState {
     let counted = counted(for: host)
     let urgent = LoadPriority.allCases.last { other in
       counted.contains { $0.priority == other }
-        || runningEntries.contains { $0.isExtra && $0.priority == other }
+        || running.contains { $0.isExtra && $0.priority == other }
         || waiting[other]?.keys.contains { runningCount(of: $0) < limits.perHost } ?? false
     }
     guard let urgent, priority < urgent else { return true }
@@ -295,7 +296,7 @@ extension SchedulerState {
   private func candidate(_ priority: LoadPriority, where isAllowed: (String) -> Bool) -> Ticket? {
     var best: (rank: (Int, Int, Int), ticket: Ticket)?
     for (host, line) in waiting[priority] ?? [:] {
-      guard let ticket = line.first, let entry = entries[ticket], isAllowed(host) else { continue }
+      guard let ticket = line.first, let entry = others[ticket], isAllowed(host) else { continue }
       let rank = (runningCount(of: host), lastStart[host] ?? 0, entry.turn)
       if let best, best.rank <= rank { continue }
       best = (rank, ticket)
@@ -316,14 +317,12 @@ extension SchedulerState {
   }
 
   private mutating func start(_ ticket: Ticket, isExtra: Bool, at now: Duration) -> Action {
-    guard var entry = entries[ticket] else { return .start(ticket) }
-    dequeue(ticket, entry)
-    entry.phase = .running
+    guard var entry = others.removeValue(forKey: ticket) else { return .start(ticket) }
+    dequeue(entry)
     entry.isExtra = isExtra
     entry.started = next()
-    (entry.hasBody, entry.isStalled, entry.window, entry.refusedPreemption) = (false, false, (now, 0), false)
-    entries[ticket] = entry
-    running.insert(ticket)
+    entry.restart(at: now)
+    running.append(entry)
     // Hosts that started downloads long ago count as new.
     if lastStart.count >= 512, lastStart[entry.host] == nil { lastStart = [:] }
     lastStart[entry.host] = entry.started
@@ -335,18 +334,19 @@ extension SchedulerState {
 
   /// Stops a less urgent download if that helps visible ones.
   private mutating func preemptOne(at now: Duration, _ preempt: (Ticket) -> Bool) -> Ticket? {
-    let isVisibleRunning = runningEntries.contains { $0.priority == .visible && !$0.isStalled }
+    let isVisibleRunning = running.contains { $0.priority == .visible && !$0.isStalled }
     guard waits(.visible) || isVisibleRunning else { return nil }
-    let victims = running.compactMap { ticket in entries[ticket].map { (ticket: ticket, entry: $0) } }
-      .filter { $0.entry.priority < .visible && !$0.entry.refusedPreemption }
-      .sorted { ($0.entry.priority, -$0.entry.started) < ($1.entry.priority, -$1.entry.started) }
-    for victim in victims where helps(victim.entry, at: now) {
+    let victims = running.filter { $0.priority < .visible && !$0.refusedPreemption }
+      .sorted { ($0.priority, -$0.started) < ($1.priority, -$1.started) }
+    for var victim in victims where helps(victim, at: now) {
+      guard let index = runningIndex(of: victim.ticket) else { continue }
       if preempt(victim.ticket) {
-        running.remove(victim.ticket)
-        entries[victim.ticket]?.phase = .stopping
+        running.remove(at: index)
+        victim.isStopping = true
+        others[victim.ticket] = victim
         return victim.ticket
       }
-      entries[victim.ticket]?.refusedPreemption = true
+      running[index].refusedPreemption = true
     }
     return nil
   }
@@ -356,9 +356,9 @@ extension SchedulerState {
     // A visible download takes a slot beyond the limits only if one is due and both such slots are taken.
     guard !victim.isExtra else {
       return hasStarved(.visible, at: now) && extraCount(of: .visible) == 0
-        && runningEntries.count(where: \.isExtra) > 1
+        && running.count(where: \.isExtra) > 1
     }
-    let counted = runningEntries.filter { !$0.isExtra && !$0.isStalled }
+    let counted = running.filter { !$0.isExtra && !$0.isStalled }
     let isUrgent =
       counted.contains { $0.priority == .visible }
       || waiting[.visible]?.keys.contains { runningCount(of: $0) < limits.perHost } ?? false
@@ -372,14 +372,14 @@ extension SchedulerState {
   // MARK: Starvation
 
   private func extraCount(of priority: LoadPriority) -> Int {
-    runningEntries.count { $0.isExtra && $0.priority == priority }
+    running.count { $0.isExtra && $0.priority == priority }
   }
 
   private func isStarving(_ priority: LoadPriority) -> Bool {
     guard let hosts = waiting[priority]?.keys else { return false }
     // An extra visible download does not end the starvation of the others.
     let own = priority == .visible ? extraCount(of: .visible) : 0
-    return runningEntries.count { $0.priority == priority } == own
+    return running.count { $0.priority == priority } == own
       || priority == .visible && hosts.contains { runningCount(of: $0) == 0 }
   }
 
@@ -394,7 +394,6 @@ extension SchedulerState {
   /// stalled and the host has no running download.
   private func mayStartExtra(_ priority: LoadPriority, of host: String) -> Bool {
     guard nextStart[host] == nil else { return false }
-    let running = runningEntries
     let extra = running.filter(\.isExtra)
     let visible = extra.filter { $0.priority == .visible }
     guard priority == .visible else { return extra.count < 2 && extra.count == visible.count }
