@@ -231,7 +231,8 @@ private final class Inotify: Sendable {
   /// Reads all events so far, without waiting.
   func takeEvents() {
     state.withLock { state in
-      withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { block in
+      // A block of at most 1,024 bytes is on the stack; an event has at most 272.
+      withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { block in
         while case let count = read(state.descriptor, block.baseAddress, block.count), count > 0 {
           var offset = 0
           while offset + MemoryLayout<inotify_event>.size <= count {
