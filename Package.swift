@@ -394,8 +394,8 @@ let package = Package(
     .testTarget(
       name: "FeedimgCLITests",
       dependencies: [
-        "FeedimgCLI", "FeedimgServe", "LoopbackServer", "FeedimgJSON", "FeedimgSQLite", "TestSystem",
-        "WithoutNetlink",
+        "FeedimgCLI", "FeedimgServe", "LoopbackServer", "FeedimgJSON", "FeedimgModel", "FeedimgSQLite",
+        "FeedimgUsage", "TestSystem", "WithoutNetlink",
       ],
       swiftSettings: settings
     ),

@@ -105,7 +105,7 @@ final class IndexPool: Sendable {
           // It was opened read-only, as the disk was full.
           if lease.isForOnce, error.isUnwritable { throw .database(.full) }
           // A schema of a later version is no damage.
-          if error.isDamage { try IndexFault.ofStanding(lease.index) }
+          if error.isDamage { try IndexFault.ofLaterVersion(lease.index) }
           guard error.isDamage, !lease.index.isReadOnly else { throw .database(error) }
           fault = .database(error)
           try renameDamaged(lease.identity)
@@ -204,20 +204,16 @@ extension IndexPool {
   }
 
   private func check(_ access: SQLiteConnection.Access) throws(IndexFault) -> CacheIndex? {
-    let (index, standing) = try IndexFault.ofDatabase { () throws(SQLiteError) in
+    let (index, kind) = try IndexFault.ofDatabase { () throws(SQLiteError) in
       let index = CacheIndex(
         try SQLiteConnection(path: folder.index, access: access),
         space: folder.freeSpace()
       )
-      return (index, try index.standing())
+      return (index, try index.kind())
     }
-    switch standing {
+    switch kind {
     case .ours: return index
-    case .older:
-      // An old index that cannot be upgraded stays as it is.
-      guard !index.isReadOnly else { throw .database(.outdated) }
-      try IndexFault.ofDatabase(index.upgrade)
-      return index
+    case .older: throw .database(.outdated)
     case .empty: return nil
     case .foreign: throw .foreign
     case .newer(let version): throw .database(.newer(version, known: IndexSchema.version))
@@ -315,8 +311,8 @@ enum IndexFault: Error, Hashable {
   }
 
   /// Throws if a later version has changed the schema.
-  static func ofStanding(_ index: CacheIndex) throws(IndexFault) {
-    if case .newer(let version)? = try? index.standing() {
+  static func ofLaterVersion(_ index: CacheIndex) throws(IndexFault) {
+    if case .newer(let version)? = try? index.kind() {
       throw .database(.newer(version, known: IndexSchema.version))
     }
   }

@@ -1,4 +1,3 @@
-import FeedimgModel
 import FeedimgSQLite
 
 /// The schema of the index.
@@ -72,7 +71,7 @@ enum IndexSchema {
 
 extension CacheIndex {
   /// The kind of a database.
-  enum Standing {
+  enum Kind {
     case ours
     /// An earlier version made the schema.
     case older
@@ -83,7 +82,7 @@ extension CacheIndex {
     case newer(Int)
   }
 
-  func standing() throws(SQLiteError) -> Standing {
+  func kind() throws(SQLiteError) -> Kind {
     let application = try number("PRAGMA application_id")
     let version = try number("PRAGMA user_version")
     if application == IndexSchema.application {
@@ -108,67 +107,6 @@ extension CacheIndex {
         + "PRAGMA journal_size_limit = \(IndexSchema.maximumLog)"
     )
     isPreparedToWrite = true
-  }
-
-  /// Upgrades an earlier schema in one transaction.
-  ///
-  /// Versions before 5 had passwords in keys; these rows are removed. Version 4 had no `replaced`, version 3 no `awaited_pin` either. Versions 1 and 2 had each row as one line.
-  ///
-  /// - Throws: ``SQLiteError``; the index then stays as it was.
-  func upgrade() throws(SQLiteError) {
-    try prepareToWrite()
-    try connection.transaction { () throws(SQLiteError) in
-      // Another process may have upgraded it meanwhile.
-      let version = try number("PRAGMA user_version")
-      guard version < IndexSchema.version else { return }
-      guard version < 3 else {
-        if version < 4 { try connection.execute(IndexSchema.awaitedPins) }
-        try connection.execute("\(IndexSchema.replacedBodies) PRAGMA user_version = \(IndexSchema.version)")
-        return try removeCredentials()
-      }
-      var old: [(entry: Entry, hits: Int)] = []
-      try connection.statement("SELECT used_at, hits, record FROM entry").forEachRow { row in
-        guard let record = row.withText(2, EntryRecord.init(line:)) else { return true }
-        old.append((Entry(record: record, usedAt: row.integer(0)), row.integer(1)))
-        return true
-      }
-      let (hits, misses) = (try count(of: .hits), try count(of: .misses))
-      connection.forgetStatements()
-      try connection.execute(
-        "DROP TABLE entry; DROP TABLE account; DROP TABLE IF EXISTS unread; " + IndexSchema.statements
-      )
-      for row in old { try insert(row.entry.record, usedAt: row.entry.usedAt, hits: row.hits) }
-      try add(hits, to: .hits)
-      try add(misses, to: .misses)
-      try add(1, to: .unswept)
-      try connection.execute("PRAGMA user_version = \(IndexSchema.version)")
-      try removeCredentials()
-    }
-  }
-
-  /// Removes rows whose keys contain a user or password; a sweep then removes their bodies.
-  private func removeCredentials() throws(SQLiteError) {
-    var (entries, pins): ([Int64], [Int]) = ([], [])
-    try connection.statement("SELECT id, key FROM entry").forEachRow { row in
-      let key = row.string(1)
-      if ImageURL.withoutCredentials(key) != key { entries.append(Int64(row.integer(0))) }
-      return true
-    }
-    try connection.statement("SELECT id, key FROM awaited_pin").forEachRow { row in
-      let key = row.string(1)
-      if ImageURL.withoutCredentials(key) != key { pins.append(row.integer(0)) }
-      return true
-    }
-    guard !entries.isEmpty || !pins.isEmpty else { return }
-    // Overwrites the rows in the file, too.
-    try connection.execute("PRAGMA secure_delete = ON")
-    for identifier in entries {
-      if let record = try entry(with: identifier)?.record { try delete(record) }
-    }
-    for identifier in pins {
-      try connection.statement("DELETE FROM awaited_pin WHERE id = ?1").run([.integer(identifier)])
-    }
-    try add(1, to: .unswept)
   }
 
   /// Checks that no later version has changed the schema since the index was opened.

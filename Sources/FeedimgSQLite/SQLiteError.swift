@@ -45,11 +45,8 @@ package struct SQLiteError: Error, Hashable {
     )
   }
 
-  /// The error for a schema of an earlier version in a file that cannot be written.
-  package static let outdated = SQLiteError(
-    code: SQLITE_READONLY,
-    message: "an earlier version made it, and it is read-only"
-  )
+  /// The error for a schema of an earlier version, which is replaced like a damaged file.
+  package static let outdated = SQLiteError(code: SQLITE_FORMAT, message: "an earlier version made it")
 
   private var primary: Int32 { code & 0xFF }
 

@@ -45,9 +45,6 @@ final class UsageDatabase {
           bytes INTEGER NOT NULL, transfers INTEGER NOT NULL,
           PRIMARY KEY (day, network, price)
         ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS imported (
-          file TEXT PRIMARY KEY NOT NULL, unreadable_lines INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
         PRAGMA user_version = \(Self.schema)
         """
       )
@@ -62,15 +59,13 @@ final class UsageDatabase {
 
   /// Adds counts, all or none; a sum stops at the largest number.
   func add(_ usage: [NetworkUsage]) throws(SQLiteError) {
-    try connection.transaction { () throws(SQLiteError) in try addWithinTransaction(usage) }
-  }
-
-  private func addWithinTransaction(_ usage: [NetworkUsage]) throws(SQLiteError) {
-    for usage in usage {
-      try connection.statement(Self.addition).run([
-        .string(usage.day.description), .string(usage.network.rawValue), .string(usage.metered.price),
-        .integer(usage.received.bytes), .integer(usage.transfers),
-      ])
+    try connection.transaction { () throws(SQLiteError) in
+      for usage in usage {
+        try connection.statement(Self.addition).run([
+          .string(usage.day.description), .string(usage.network.rawValue), .string(usage.metered.price),
+          .integer(usage.received.bytes), .integer(usage.transfers),
+        ])
+      }
     }
   }
 
@@ -105,40 +100,9 @@ final class UsageDatabase {
 
   /// Removes all counts.
   func clear() throws(SQLiteError) {
-    try connection.transaction { () throws(SQLiteError) in
-      try connection.execute("DELETE FROM usage; DELETE FROM imported")
-    }
+    try connection.transaction { () throws(SQLiteError) in try connection.execute("DELETE FROM usage") }
     // The log has no copy of them afterwards, unless another process reads now.
     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-  }
-
-  // MARK: Text ledgers
-
-  /// Adds the counts of a text ledger, unless this was done before.
-  ///
-  /// - Parameters:
-  ///   - name: The name of its file, which no other file ever has.
-  ///   - content: Its counts.
-  /// - Throws: ``SQLiteError``; nothing is added then.
-  func importLedger(_ name: String, _ content: TextLedgers.Content) throws(SQLiteError) {
-    // Without the lock first: a ledger with unreadable lines stays on disk, and is looked up at each start.
-    guard try !hasImported(name) else { return }
-    try connection.transaction { () throws(SQLiteError) in
-      guard try !hasImported(name) else { return }
-      try addWithinTransaction(content.usage)
-      try connection.statement("INSERT INTO imported VALUES (?1, ?2)")
-        .run([.string(name), .integer(content.unreadableCount)])
-    }
-  }
-
-  private func hasImported(_ name: String) throws(SQLiteError) -> Bool {
-    try connection.statement("SELECT 1 FROM imported WHERE file = ?1").first([.string(name)]) { _ in true }
-      ?? false
-  }
-
-  /// How many lines of imported text ledgers counted nothing.
-  func unreadableLineCount() throws(SQLiteError) -> Int {
-    try number("SELECT sum(unreadable_lines) FROM imported")
   }
 }
 

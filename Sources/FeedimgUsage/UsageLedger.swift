@@ -5,7 +5,7 @@ import Synchronization
 
 /// Counts received data in a database that several processes share.
 ///
-/// Nothing is opened before the first count or the first question.
+/// Nothing is opened before the first count or the first query.
 package final class UsageLedger: UsageKeeping {
   private struct State {
     /// Counts that are not on disk yet.
@@ -13,7 +13,6 @@ package final class UsageLedger: UsageKeeping {
     var idle: [OpenDatabase] = []
     /// The latest value of the database, for a time when it cannot be read.
     var latest: (days: ClosedRange<CalendarDay>, usage: [NetworkUsage])?
-    var hasImported = false
     var isFaultReported = false
     var isGapReported = false
     var warnings: [String] = []
@@ -87,8 +86,6 @@ package final class UsageLedger: UsageKeeping {
       _ = try withDatabase("write", makes: true, within: busyTimeout) { database throws(SQLiteError) in
         try database.add(usage)
       }
-      // A ledger that cannot be imported is reported by the next reader.
-      try? importTextLedgers(within: busyTimeout)
     } catch {
       state.withLock { state in
         state.unwritten.add(usage)
@@ -100,15 +97,13 @@ package final class UsageLedger: UsageKeeping {
     }
   }
 
-  /// Removes all counts, and the ledgers of earlier versions.
+  /// Removes all counts.
   ///
   /// - Throws: ``UsageFault``; some counts may be gone then.
   package func clear() throws(UsageFault) {
     state.withLock { state in
       (state.unwritten, state.latest) = (UsageSums(), nil)
     }
-    // In this order, so that no other process imports a ledger after its counts are gone.
-    try TextLedgers(folder: folder).removeAll()
     _ = try withDatabase("clear", makes: false, within: Self.busyTimeouts.clearing) {
       database throws(SQLiteError) in try database.clear()
     }
@@ -144,22 +139,19 @@ package final class UsageLedger: UsageKeeping {
 
   /// The counts of all days, and how many counts could not be read.
   ///
-  /// - Throws: ``UsageFault`` where the database or the ledger of an earlier version cannot be read.
+  /// - Throws: ``UsageFault`` where the database cannot be read.
   package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
     var sums = state.withLock { $0.unwritten }
-    try importTextLedgers(within: Self.busyTimeouts.reading)
     let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
-      database throws(SQLiteError) in (try database.usage(), try database.unreadableLineCount())
+      database throws(SQLiteError) in try database.usage()
     }
-    guard let ((usage, unreadableCount), lineCount) = read else { return (sums.usage(), 0) }
-    sums.add(usage)
-    return (sums.usage(), unreadableCount + lineCount)
+    sums.add(read?.usage ?? [])
+    return (sums.usage(), read?.unreadableCount ?? 0)
   }
 
   /// The counts on disk; the latest ones where they cannot be read any longer.
   private func written(on days: ClosedRange<CalendarDay>) throws(UsageFault) -> [NetworkUsage] {
     do throws(UsageFault) {
-      try importTextLedgers(within: Self.busyTimeouts.reading)
       let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
         database throws(SQLiteError) in try database.usage(on: days).usage
       }
@@ -171,21 +163,6 @@ package final class UsageLedger: UsageKeeping {
       guard let latest, latest.days == days else { throw error }
       return latest.usage
     }
-  }
-
-  /// Moves the counts of earlier versions into the database, at the first use of this ledger.
-  private func importTextLedgers(within busyTimeout: Int32) throws(UsageFault) {
-    guard !state.withLock({ $0.hasImported }) else { return }
-    let ledgers = TextLedgers(folder: folder)
-    for name in try ledgers.claim(within: busyTimeout) {
-      guard let content = try ledgers.content(of: name) else { continue }
-      _ = try withDatabase("write", makes: true, within: busyTimeout) { database throws(SQLiteError) in
-        try database.importLedger(name, content)
-      }
-      // The others stay, so that a person can look at their unreadable lines.
-      if content.unreadableCount == 0 { ledgers.remove(name) }
-    }
-    state.withLock { $0.hasImported = true }
   }
 
   // MARK: The database

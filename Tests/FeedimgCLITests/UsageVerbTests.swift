@@ -1,4 +1,7 @@
 import FeedimgJSON
+import FeedimgModel
+import FeedimgSQLite
+import FeedimgUsage
 import Glibc
 import Testing
 
@@ -20,14 +23,17 @@ import Testing
     return ("\(month)-\(two(parts.tm_mday))", month)
   }
 
-  /// Records counts, the first of them today's.
-  func count(_ lines: [String]) throws {
-    let (day, month) = Self.day(ago: 0)
-    try folder.write("\(Self.ledgers)/\(month).txt", lines.map { "\(day) \($0)\n" }.joined())
+  /// Records counts of a day, each with its network, metering, bytes and transfers.
+  func count(_ counts: [(NetworkKind, Metered, Int, Int)], ago days: Int = 0) throws {
+    let ledger = UsageLedger(folder: folder.path(Self.ledgers)) { Double(time(nil) - days * 86_400) }
+    for (network, metered, bytes, transfers) in counts {
+      ledger.add(ByteCount(bytes), transfers: transfers, network: network, metered: metered)
+    }
+    try #require(ledger.flush() && ledger.takeWarnings().isEmpty)
   }
 
   @Test func `a table and its bars fit into 80 columns`() throws {
-    try count(["cellular metered 1500000 20", "wifi unmetered 300000000 1234", "other unknown 1 1"])
+    try count([(.cellular, .yes, 1_500_000, 20), (.wifi, .no, 300_000_000, 1234), (.other, .unknown, 1, 1)])
     let run = try CommandRun(["usage"], in: folder)
     #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
     let lines = run.output.split(separator: "\n")
@@ -48,10 +54,11 @@ import Testing
     #expect(!run.output.contains("\u{1B}"), "no colour in a file")
   }
 
-  @Test func `days outside the requested range are omitted, and torn lines are reported`() throws {
-    try count(["wifi unmetered 5 1", "wifi unm"])
-    let (day, month) = Self.day(ago: 40)
-    try folder.write("\(Self.ledgers)/\(month).txt", "\(day) wifi unmetered 70 1\n")
+  @Test func `days outside the requested range are omitted, and unknown values are reported`() throws {
+    try count([(.wifi, .no, 5, 1)])
+    try count([(.wifi, .no, 70, 1)], ago: 40)
+    try SQLiteConnection(path: folder.path("\(Self.ledgers)/usage.sqlite"), access: .write)
+      .execute("INSERT INTO usage VALUES ('\(Self.day(ago: 0).day)', 'satellite', 'metered', 9, 1)")
     let json = try CommandRun(["usage", "--json"], in: folder)
     #expect(json.status == 0, "\(json.errors)")
     #expect(try json.objects.first?["total"] == ["bytes": 5, "transfers": 1])
@@ -65,10 +72,7 @@ import Testing
 
   @Test func `a day that already began in another time zone is reported, and no later one`() throws {
     for (days, bytes) in [(0, 1), (-1, 10), (-2, 100), (-4, 1000)] {
-      let (day, month) = Self.day(ago: days)
-      let path = "\(Self.ledgers)/\(month).txt"
-      let before = (try? TestFolder.text(of: folder.path(path))) ?? ""
-      try folder.write(path, before + "\(day) wifi unmetered \(bytes) 1\n")
+      try count([(.wifi, .no, bytes, 1)], ago: days)
     }
     let json = try #require(try CommandRun(["usage", "--json"], in: folder).objects.first)
     #expect(json["total"] == ["bytes": 111, "transfers": 3])
@@ -79,8 +83,8 @@ import Testing
     // The second day of a month, so long ago that the chart shows months.
     let ago = try #require((100...140).first { Self.day(ago: $0).day.hasSuffix("-02") })
     let month = Self.day(ago: ago).month
-    let lines = "\(month)-01 wifi unmetered 1000000 1\n\(month)-02 wifi unmetered 2000000 4\n"
-    try folder.write("\(Self.ledgers)/\(month).txt", lines)
+    try count([(.wifi, .no, 1_000_000, 1)], ago: ago + 1)
+    try count([(.wifi, .no, 2_000_000, 4)], ago: ago)
     let days = ["--days", String(ago + 1)]
     let json = try #require(try CommandRun(["usage", "--json"] + days, in: folder).objects.first)
     #expect(json["from"] == .string("\(month)-02"))
@@ -105,7 +109,7 @@ import Testing
   }
 
   @Test func `a budget is reported with its rest`() throws {
-    try count(["cellular metered 1500000 20", "wifi unmetered 300000000 1234"])
+    try count([(.cellular, .yes, 1_500_000, 20), (.wifi, .no, 300_000_000, 1234)])
     #expect(try CommandRun(["settings", "set", "cellular-budget", "2 MB"], in: folder).status == 0)
     let run = try CommandRun(["usage"], in: folder)
     #expect(run.output.contains("cellular budget: 500 kB of 2 MB left until "), "\(run.output)")
@@ -118,7 +122,7 @@ import Testing
   }
 
   @Test func `a chart is written whole, to a file or to standard output`() throws {
-    try count(["cellular metered 1500000 20"])
+    try count([(.cellular, .yes, 1_500_000, 20)])
     let path = folder.path("chart.svg")
     let run = try CommandRun(["usage", "--svg", path], in: folder)
     #expect(run.status == 0 && run.output.isEmpty, "\(run.errors)")
@@ -131,7 +135,7 @@ import Testing
     let nothing = try CommandRun(["usage"], in: folder)
     #expect(nothing.status == 0 && nothing.output.hasPrefix("no data received from "))
     #expect(folder.files(below: ".local").isEmpty, "a query creates no folders")
-    try count(["cellular metered 1500000 20"])
+    try count([(.cellular, .yes, 1_500_000, 20)])
     #expect(try CommandRun(["usage", "clear"], in: folder).status == 0)
     #expect(try CommandRun(["usage"], in: folder).output == nothing.output)
   }
@@ -157,10 +161,9 @@ import Testing
   }
 
   @Test func `a ledger that cannot be read is named`() throws {
-    let (_, month) = Self.day(ago: 0)
-    try folder.write("\(Self.ledgers)/\(month).txt/in-the-way", "")
+    try folder.write("\(Self.ledgers)/usage.sqlite/in-the-way", "")
     let run = try CommandRun(["usage"], in: folder)
     #expect(run.status == 1)
-    #expect(run.errors.contains("cannot use `\(folder.path(Self.ledgers))/\(month).txt`: is a directory"))
+    #expect(run.errors.contains("cannot use `\(folder.path(Self.ledgers))/usage.sqlite`: is a directory"))
   }
 }

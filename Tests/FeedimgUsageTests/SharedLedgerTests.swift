@@ -41,40 +41,6 @@ struct SharedLedgerTests {
     #expect(usage.reduce(0) { $0 + $1.received.bytes } == transfers * 7)
     #expect(ledger.takeWarnings().isEmpty)
   }
-
-  /// The file at which an import is killed.
-  enum Step: CaseIterable {
-    case database, renamed, removed
-  }
-
-  @Test(arguments: Step.allCases)
-  func `an import that is killed at any moment loses nothing and counts nothing twice`(_ step: Step) throws {
-    for _ in 0..<4 {
-      let folder = try LedgerFolder()
-      let months = (1...9).map { "2025-0\($0)" }
-      for month in months {
-        let line = "\(month)-01 wifi unmetered 3 1\n"
-        try folder.write(String(repeating: line, count: 300), to: "\(month).txt")
-      }
-      let workers = try (0..<2).map { _ in try Worker(folder, count: 1) }
-      func hasCome() -> Bool {
-        let names = folder.names
-        return switch step {
-        case .database: names.contains("usage.sqlite")
-        case .renamed: names.contains { $0.hasSuffix(".old") }
-        case .removed: names.count < months.count
-        }
-      }
-      // Ends at the latest with the workers, which counts as a kill.
-      while !hasCome(), workers.contains(where: \.isRunning) {}
-      for worker in workers { worker.kill() }
-      for worker in workers { worker.wait() }
-      let usage = try UsageLedger(folder: folder.path) { 0 }.all().usage.filter { $0.network == .wifi }
-      #expect(usage.map(\.received.bytes) == months.map { _ in 900 })
-      #expect(usage.map(\.transfers) == months.map { _ in 300 })
-      #expect(folder.names.filter { !$0.hasPrefix("usage.sqlite") }.isEmpty, "\(folder.names)")
-    }
-  }
 }
 
 /// A process of its own, because a file size limit applies to a whole process.
