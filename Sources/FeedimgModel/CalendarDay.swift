@@ -18,8 +18,7 @@ public struct CalendarDay: Sendable, Hashable {
   /// The day a number of days after 1970-01-01, limited to the years 1 to 9999.
   ///
   /// The algorithm is `civil_from_days` from "chrono-Compatible Low-Level Date Algorithms" (H. Hinnant).
-  /// Years start
-  /// in March, so that the leap day comes last; 400 years have 146,097 days.
+  /// Years start in March, so that the leap day comes last; 400 years have 146,097 days.
   public init(daysSince1970 count: Int) {
     let shifted = min(max(count, -719_162), 2_932_896) + 719_468
     let dayOfEra = shifted % 146_097

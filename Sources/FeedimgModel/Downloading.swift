@@ -72,8 +72,7 @@ package struct ResponseHead: Sendable, Hashable {
   /// Whether only the body itself shows that it is complete.
   ///
   /// True if closing the connection ends the body (RFC 9112 §6.3, case 8). Also true for a decoded body,
-  /// because
-  /// libcurl does not check its end.
+  /// because libcurl does not check its end.
   package var endsByClosing: Bool
 
   package init(
@@ -94,8 +93,7 @@ package struct ResponseHead: Sendable, Hashable {
 /// Receives the body of a transfer as it arrives.
 ///
 /// The transfer's thread makes the calls, in order and one at a time. They must not block for long. An error
-/// thrown
-/// here stops the transfer, which then fails with that error.
+/// thrown here stops the transfer, which then fails with that error.
 package protocol BodyReceiving: Sendable {
   /// Called before the first byte of the final response, not for redirects.
   ///
@@ -128,8 +126,7 @@ package protocol Downloading: Sendable {
   /// Performs one transfer and returns after the whole body has arrived.
   ///
   /// The receiver gets responses of any status. Cancelling the task stops the transfer. The call returns on
-  /// the
-  /// caller's executor.
+  /// the caller's executor.
   ///
   /// - Throws: ``LoadError``, including errors that the receiver throws; `cancelled` if the task was
   ///   cancelled.

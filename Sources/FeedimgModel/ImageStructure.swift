@@ -1,10 +1,8 @@
 /// Checks whether an encoded image is complete, for transfers that cannot tell.
 ///
 /// If closing the connection ends a body, the body may be truncated without a sign (RFC 9112 §8). Then only
-/// the
-/// format shows its end. The check walks the parts of the file, because end marks also occur within data and
-/// in
-/// embedded previews, and some phones append videos.
+/// the format shows its end. The check walks the parts of the file, because end marks also occur within data
+/// and in embedded previews, and some phones append videos.
 package enum ImageStructure {
   /// Whether the bytes reach the end that the format defines.
   ///
@@ -113,8 +111,7 @@ extension ImageStructure {
   /// Whether the image has more than one frame.
   ///
   /// Reads the structure of the file and decodes nothing. An animated PNG counts as a still image, because
-  /// the
-  /// decoders read only its first frame.
+  /// the decoders read only its first frame.
   ///
   /// - Parameters:
   ///   - bytes: The encoded image or its first part; only the frames in it count.

@@ -6,8 +6,7 @@ package enum Spelling {
   /// The nearest name, or nil if none is near enough.
   ///
   /// Ignores case, `_` and `-`. At most a third of the letters may differ; swapping two neighbours counts as
-  /// one
-  /// difference. Otherwise, returns the only name that contains all words of the misspelled one.
+  /// one difference. Otherwise, returns the only name that contains all words of the misspelled one.
   package static func nearest(to word: String, among names: some Sequence<String>) -> String? {
     let letters = folded(word)
     guard !letters.isEmpty, letters.count <= maximumLength else { return nil }

@@ -187,7 +187,7 @@ public final class ImageLoader: Sendable {
   public var serviceAccount: String? { service?.account }
 
   /// The policy that decides now, its source, and why no other one applies.
-  public var policyInForce: PolicyStatus { policy.standing() }
+  public var policyInForce: PolicyStatus { policy.status() }
 
   /// Returns the image that a load would choose now, and the reasons.
   ///

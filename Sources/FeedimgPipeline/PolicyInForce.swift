@@ -116,7 +116,7 @@ package final class PolicyInForce: Sendable {
   }
 
   /// Returns the source of the policy, and the state of the other sources.
-  func standing() -> PolicyStatus {
+  func status() -> PolicyStatus {
     refresh()
     let state = state.withLock { $0 }
     return PolicyStatus(selection, state.readings, state.choice, state.chosen)

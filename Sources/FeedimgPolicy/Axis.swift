@@ -174,12 +174,6 @@ package struct RegionSet: Sendable, Hashable {
     return result
   }
 
-  func union(_ other: RegionSet) -> RegionSet {
-    var result = self
-    for index in words.indices { result.words[index] |= other.words[index] }
-    return result
-  }
-
   func subtracting(_ other: RegionSet) -> RegionSet {
     var result = self
     for index in words.indices { result.words[index] &= ~other.words[index] }

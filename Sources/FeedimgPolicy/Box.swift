@@ -128,8 +128,8 @@ package struct BoxCover {
   /// All boxes within the states that no larger such box contains, ordered by their first states.
   ///
   /// Starts with the box of all states and removes the other states box by box. Each removal leaves one
-  /// smaller
-  /// box for each axis. This is the sharp product of multi-valued logic, which yields all prime implicants.
+  /// smaller box for each axis. This is the sharp product of multi-valued logic, which yields all prime
+  /// implicants.
   ///
   /// - Parameter states: Ascending.
   /// - Returns: nil if there are more than ``maximumBoxCount``.

@@ -41,8 +41,7 @@ extension Condition {
   /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
   ///
   /// Comparisons and `unknown` may also stand in a list. Tables may also use `= n`, and two comparisons
-  /// joined
-  /// by `and`.
+  /// joined by `and`.
   ///
   /// - Returns: nil for `-`.
   /// - Throws: ``CellError`` for the first problem.

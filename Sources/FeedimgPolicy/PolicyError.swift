@@ -39,9 +39,9 @@ package struct PolicyError: Error, Sendable, Hashable {
 
 extension PolicyError: CustomStringConvertible {
   package var description: String {
-    let question = suggestion.map { "; did you mean `\($0)`?" } ?? ""
+    let hint = suggestion.map { "; did you mean `\($0)`?" } ?? ""
     let field = field.map { "`\($0)`: " } ?? ""
-    return "\(place): \(field)\(message)\(question)"
+    return "\(place): \(field)\(message)\(hint)"
   }
 }
 
@@ -82,11 +82,6 @@ extension PolicyError {
     if let suggestion { members.append(("suggestion", .string(suggestion))) }
     return members
   }
-}
-
-extension PolicyErrors {
-  /// The problems as an array.
-  package var json: JSONValue { .array(errors.map(\.json)) }
 }
 
 /// The problems found so far in one file.

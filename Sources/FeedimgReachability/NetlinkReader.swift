@@ -5,9 +5,8 @@ import Synchronization
 /// Reads the state of the network from the kernel, over netlink.
 ///
 /// Has no thread. Opens a socket at the first reading and keeps it, so that later readings take a few
-/// requests of some
-/// microseconds. After some readings, it also receives events, and returns the latest state until one
-/// arrives.
+/// requests of some microseconds. After some readings, it also receives events, and returns the latest state
+/// until one arrives.
 package final class NetlinkReader: NetworkReading {
   /// The connection while no thread uses it.
   ///
@@ -179,8 +178,7 @@ extension NetlinkError {
 /// It is valid until an event, and for a second at most.
 ///
 /// A program that decides about many images reads as often. Checking for events takes one system call; a
-/// reading
-/// takes a dozen.
+/// reading takes a dozen.
 struct SnapshotCache {
   /// The inputs of a reading besides the network.
   struct Inputs: Equatable {

@@ -48,8 +48,7 @@ package final class SettingsStore: SettingsReading {
   /// The current settings, including a change that another process just made.
   ///
   /// The first calls read the file. Later calls watch it, and cost one system call unless it changed. An
-  /// invalid value
-  /// counts as not set; see ``takeWarnings()``.
+  /// invalid value counts as not set; see ``takeWarnings()``.
   package func currentSettings() -> UserSettings { currentSnapshot().settings }
 
   /// The current settings, then each change; never the same settings twice in a row.

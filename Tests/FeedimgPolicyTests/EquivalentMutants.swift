@@ -1,8 +1,7 @@
 /// Mutations of the shipped tables that change no decision, so that no test can detect them.
 ///
 /// Most follow from the order of the rules. Such a row excludes states that rows above already decide, or
-/// names
-/// another image for a cached original.
+/// names another image for a cached original.
 enum EquivalentMutants {
   /// One mutation per line, by the name of the policy.
   static let listed: [String: String] = [

@@ -221,9 +221,9 @@ final class SlotTask: Sendable {
 
   /// Makes a presenter that shows the image before it is complete, if pixels are requested.
   private func presenter(_ attempt: SlotState.Binding, _ shown: Presentation) -> ScanPresenter? {
-    guard shown.request != nil, let desk = loader.pixels else { return nil }
+    guard shown.request != nil, let decoding = loader.pixels else { return nil }
     return ScanPresenter(
-      desk,
+      decoding,
       shown.item,
       handle,
       request: { [screen] in screen.request(attempt) },
@@ -280,8 +280,9 @@ final class SlotTask: Sendable {
   ) async -> DecodeRequest? {
     guard var image else { return nil }
     if let request = screen.request(attempt), image.bitmap == nil {
-      let desk = loader.pixels
-      guard let bitmap = try? await desk?.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
+      let decoding = loader.pixels
+      guard
+        let bitmap = try? await decoding?.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
       else {
         return request
       }

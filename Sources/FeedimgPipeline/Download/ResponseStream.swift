@@ -142,12 +142,12 @@ package final class ResponseStream: Sendable {
         return nil
       }
       guard !Task.isCancelled else { throw LoadError(.cancelled, message: "cancelled") }
-      await arrival(at: position)
+      await waitForBytes(after: position)
     }
   }
 
   /// Returns when more bytes arrive, the body ends, or the task is cancelled.
-  private func arrival(at position: Int) async {
+  private func waitForBytes(after position: Int) async {
     let number = state.withLock { state in
       state.issued += 1
       return state.issued

@@ -48,18 +48,18 @@ extension FetchResponse {
 
   /// A response that is arriving.
   init(
-    _ arrival: StreamingResponse,
+    _ streaming: StreamingResponse,
     to request: FetchRequest,
     cacheStatus: String,
     isWhole: Bool,
     leave: @escaping @Sendable () -> Void
   ) {
-    let head = arrival.response.head
+    let head = streaming.response.head
     let length = head.bodyLength
     self.init(
       status: head.status,
-      fields: arrival.response.forwardedFields(),
-      body: request.isHead ? .absent(length: length) : .arriving(arrival.body, length: length),
+      fields: streaming.response.forwardedFields(),
+      body: request.isHead ? .absent(length: length) : .arriving(streaming.body, length: length),
       cacheStatus: cacheStatus,
       isWhole: isWhole,
       leave: leave

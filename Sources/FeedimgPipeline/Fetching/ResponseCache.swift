@@ -155,17 +155,17 @@ package final class ResponseCache: Sendable {
     }
     let forwarded = "feedimg; fwd=\(reason.rawValue)"
     switch first {
-    case .success(.arriving(let arrival)):
-      let isFirst = isOwn || arrival.claim()
-      guard isFirst || Self.mayShare(arrival.response) else {
+    case .success(.arriving(let streaming)):
+      let isFirst = isOwn || streaming.claim()
+      guard isFirst || Self.mayShare(streaming.response) else {
         leave()
         return try await fetch(exchange, reason, isOwn: true)
       }
-      let status = forwarded + "; fwd-status=\(arrival.response.head.status)"
+      let status = forwarded + "; fwd-status=\(streaming.response.head.status)"
       return FetchResponse(
-        arrival,
+        streaming,
         to: request,
-        cacheStatus: status + (exchange.stores(arrival.response) ? "; stored" : "")
+        cacheStatus: status + (exchange.stores(streaming.response) ? "; stored" : "")
           + (isFirst ? "" : "; collapsed"),
         isWhole: !isOwn || exchange.isValidation || exchange.fields == request.whole(),
         leave: leave

@@ -489,11 +489,11 @@ package struct ImageLoad: Sendable {
   private func decoded(_ image: LoadedImage) async throws(DecodeError) -> LoadedImage {
     guard let request = pixels() else { return image }
     var image = image
-    guard let desk = loader.pixels else {
+    guard let decoding = loader.pixels else {
       image.notes.append("not decoded: the configuration of the loader has no decoder")
       return image
     }
-    let bitmap = try await desk.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
+    let bitmap = try await decoding.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
     LoadEventReporter.report(.decoded(bitmap.size))
     (image.bitmap, image.request) = (bitmap, request)
     return image

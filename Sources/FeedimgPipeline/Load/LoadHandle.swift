@@ -12,7 +12,7 @@ package final class LoadHandle: Sendable {
     var lastListener = 0
   }
 
-  /// Guards the wishes; listeners are called outside the lock.
+  /// Guards the values; listeners are called outside the lock.
   private let state: Mutex<State>
 
   package init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }

@@ -17,9 +17,8 @@ extension NetworkAdvice {
   /// Asks on the system bus.
   ///
   /// Starts with the link that carries the data and continues with the links above it, because a bridge or a
-  /// PPP
-  /// connection has the setting, not its port. Skips tunnels, because the user pays for the links below them.
-  /// has the setting, not its port. Tunnels are passed over, since what is below them is paid for.
+  /// PPP connection has the setting, not its port. Skips tunnels, because the user pays for the links below
+  /// them.
   init(on path: NetworkPath, _ bus: some BusCalling) {
     self.init()
     let devices = path.links.reversed().filter { !$0.isTunnel }.map(\.name)

@@ -3,9 +3,7 @@ import FeedimgModel
 /// Reads the state of a device from NetworkManager.
 ///
 /// Asks about the device, because the global state describes NetworkManager's primary connection, which may
-/// be a
-/// tunnel.
-/// connection that it takes for the first, which may be a tunnel.
+/// be a tunnel.
 enum NetworkManagerClient {
   static let service = "org.freedesktop.NetworkManager"
 

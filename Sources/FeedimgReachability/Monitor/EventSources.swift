@@ -72,8 +72,7 @@ final class EventSources {
 /// Becomes readable when the machine resumes from sleep, or when the user sets its clock.
 ///
 /// On both occasions, the kernel cancels a timer on the wall clock (`TFD_TIMER_CANCEL_ON_SET`). So no thread
-/// has to
-/// wake and compare clocks.
+/// has to wake and compare clocks.
 final class ResumeTimer {
   let descriptor: Int32
 

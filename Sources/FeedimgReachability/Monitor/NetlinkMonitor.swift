@@ -47,8 +47,8 @@ package final class NetlinkMonitor: NetworkMonitoring {
   /// Calls back with the current state, then with each change.
   ///
   /// Reports a dearer network at once, a cheaper one after half a second, and a lost network after 1.25
-  /// seconds. The
-  /// monitor's thread makes the calls one after the other. Without changes, it wakes once a minute.
+  /// seconds. The monitor's thread makes the calls one after the other. Without changes, it wakes once a
+  /// minute.
   ///
   /// - Parameters:
   ///   - report: Called until the observation is cancelled. It may cancel the observation itself.

@@ -4,7 +4,6 @@ import FeedimgModel
 ///
 /// An event only says that something changed. The thread waits until events pause, and then reads the whole
 /// state.
-/// whole state.
 struct NetworkWatch {
   enum Step: Equatable {
     /// Read the network, then call ``NetworkWatch/observed(_:at:)``.

@@ -3,8 +3,8 @@ import FeedimgModel
 /// Decides when the monitor publishes a change of the network.
 ///
 /// Publishes a dearer network at once, to avoid costs. A cheaper network waits a little and a lost one
-/// longer, because
-/// both are often brief: a handover, a moved cable, or a carrier that the kernel reports late.
+/// longer, because both are often brief: a handover, a moved cable, or a carrier that the kernel reports
+/// late.
 struct PublicationSchedule {
   /// The time for which the network must stay cheaper.
   static let delayOfCheaper = Duration.milliseconds(500)

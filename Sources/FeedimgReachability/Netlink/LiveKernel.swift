@@ -92,8 +92,7 @@ final class LiveKernel: KernelQuerying {
 
   func pppPeer(of link: Link) -> PPPPeer {
     // pppd writes its process number to a file named after the interface. In `stat`, the second word after
-    // the
-    // program's name is the number of the parent process, which may be the tunnel program.
+    // the program's name is the number of the parent process, which may be the tunnel program.
     guard let number = TextFile.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
       let own = TextFile.read("/proc/\(number)/cmdline")
     else { return .unknown }

@@ -5,8 +5,7 @@ import Glibc
 /// A netlink socket that sends a request and reads its reply, one at a time.
 ///
 /// It never blocks: the kernel writes the reply while it receives the request, and each part of a list while
-/// it
-/// delivers the part before.
+/// it delivers the part before.
 final class NetlinkSocket {
   /// Enough for the longest datagram of a list (32 KiB).
   ///

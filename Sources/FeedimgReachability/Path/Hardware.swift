@@ -104,8 +104,7 @@ struct SysfsInterface {
   /// Finds a link in sysfs.
   ///
   /// The mounted sysfs may show another namespace, where another interface may have the same name. Therefore
-  /// the
-  /// index must match.
+  /// the index must match.
   ///
   /// - Returns: Nil if sysfs does not show this link.
   init?(_ link: Link) {

@@ -36,8 +36,7 @@ enum IPAddress: Hashable, Sendable {
   /// Whether servers on the internet can reply to this source address.
   ///
   /// False for IPv6 loopback (RFC 4291), link-local (fe80::/10) and unique local addresses (fc00::/7, RFC
-  /// 4193). True
-  /// for private IPv4 addresses, because nearly all networks translate them.
+  /// 4193). True for private IPv4 addresses, because nearly all networks translate them.
   var isInternetSource: Bool {
     guard case .v6(let high, let low) = self else { return true }
     return high >> 57 != 0xfc >> 1 && high >> 54 != 0xfe80 >> 6 && !(high == 0 && low <= 1)
@@ -129,8 +128,7 @@ enum AddressFamily: CaseIterable, Sendable {
   /// feedimg never sends anything to them.
   ///
   /// They belong to DNS root servers and a public resolver, which run at many places. The IPv4 addresses are
-  /// in
-  /// different halves of the address space, because tunnels often add one route for each half.
+  /// in different halves of the address space, because tunnels often add one route for each half.
   var probes: [IPAddress] {
     switch self {
     case .v4: Self.probesOfVersion4

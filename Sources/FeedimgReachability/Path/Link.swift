@@ -131,9 +131,7 @@ extension Link {
   /// Why no packet can pass, in words; nil if packets can pass.
   ///
   /// The operational state may lag behind the carrier, because linkwatch updates it up to a second late. Some
-  /// devices
-  /// report it as unknown. Both count as usable.
-  /// second late), and devices without a notion of it say unknown: both count as usable.
+  /// devices report it as unknown. Both count as usable.
   var obstacle: String? {
     guard flags & LinkFlags.up != 0 else { return "`\(name)` is switched off" }
     guard hasCarrier ?? (flags & LinkFlags.lowerUp != 0) else { return "`\(name)` has no carrier" }

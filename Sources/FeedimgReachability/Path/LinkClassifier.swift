@@ -1,9 +1,7 @@
 /// Determines the class of the link at the end of a path.
 ///
 /// Uses the most reliable sign first: the kind, nl80211, the device type, the driver, the hardware type.
-/// Ignores the
-/// name, which anyone can change.
-/// the driver, the type of hardware. Never the name, which anybody may change.
+/// Ignores the name, which anyone can change.
 enum LinkClassifier {
   /// Classifies a link that has no other link below it.
   ///

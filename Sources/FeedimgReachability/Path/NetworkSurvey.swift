@@ -13,10 +13,8 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
   /// The current state of the network.
   ///
   /// The protocol of the last server that responded decides, if it has a path. Otherwise IPv4 decides,
-  /// because nearly
-  /// every server has it, and then IPv6. If the two paths differ, some data takes the other one too, so that
-  /// the
-  /// dearer path decides the cost.
+  /// because nearly every server has it, and then IPv6. If the two paths differ, some data takes the other
+  /// one too, so that the dearer path decides the cost.
   func state() throws(NetlinkError) -> NetworkState {
     let resolver = PathResolver(kernel: kernel, peer: peer)
     let first: AddressFamily = peer?.isGlobal == true ? peer?.family ?? .v4 : .v4

@@ -23,8 +23,8 @@ struct PathResolver<Kernel: KernelQuerying> {
   /// feedimg never sends anything to them.
   ///
   /// The route to the last server that responded is the path of the data, even if routes differ by
-  /// destination. Only
-  /// a global address counts, because the route to a local server would hide the cost of the internet.
+  /// destination. Only a global address counts, because the route to a local server would hide the cost of
+  /// the internet.
   private func probes(_ family: AddressFamily) -> [IPAddress] {
     guard let peer, peer.family == family, peer.isGlobal else { return family.probes }
     return [peer] + family.probes
@@ -241,8 +241,7 @@ extension PathResolver {
   /// The link that packets with a mark use.
   ///
   /// The WireGuard tools, NetworkManager and Tailscale mark the packets of their tunnels. Their routing rules
-  /// keep
-  /// marked packets out of the tunnel.
+  /// keep marked packets out of the tunnel.
   private func markedCarrier(_ path: NetworkPath) throws(NetlinkError) -> Link? {
     for family in AddressFamily.allCases {
       for mark in try kernel.marks(family) {
@@ -303,8 +302,7 @@ extension PathResolver {
   /// Finds the link that carries a dialled connection (PPP).
   ///
   /// The kernel does not report which session belongs to which interface. Therefore each interface has a
-  /// session only
-  /// if there are as many PPPoE sessions as PPP interfaces.
+  /// session only if there are as many PPPoE sessions as PPP interfaces.
   func followDialledConnection(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     let carriers = Set(kernel.carriersOfPPPoE())
     guard !carriers.isEmpty else { return try followLine(of: call, path) }

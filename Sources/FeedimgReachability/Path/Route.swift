@@ -81,9 +81,8 @@ enum NoRoute: Hashable, Sendable {
 /// The cost does not depend on the number of routes. Rules, marks, users and metrics apply.
 struct RouteRequest: Hashable {
   var destination: IPAddress
-  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead nextHops; otherwise
-  /// the route
-  /// of one packet, which shows its source address.
+  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead nextHops;
+  /// otherwise the route of one packet, which shows its source address.
   var wantsEntry = true
   /// The mark of the packets; nil for none.
   var mark: UInt32?

@@ -32,7 +32,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   /// The number of requests that have begun.
   private(set) var requestCount = 0
   private var context: ChannelHandlerContext?
-  /// The last request that was answered from memory, until it is taken.
+  /// The last request with a response from memory, until it is taken.
   private var repeatable: RepeatableRequest?
   private let routes: RouteTable
   private let access: AccessRule
@@ -42,7 +42,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var heldCount = 0
   /// The longest body of the current request, in bytes.
   private var bodyLimit = 0
-  /// The parts that arrived before the last request was answered, with the length of the bodies in them.
+  /// The parts that arrived before the last response ended, with the length of the bodies in them.
   private var early: (parts: [HTTPServerRequestPart], length: Int) = ([], 0)
 
   init(
@@ -219,7 +219,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   // MARK: Repeated requests
 
-  /// Whether the next input begins a request, which may be answered.
+  /// Whether the next input begins a request, which may get a response.
   var isIdle: Bool {
     guard case .idle = phase else { return false }
     return !endsAfterResponse && !register.isDraining
@@ -238,7 +238,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     return true
   }
 
-  /// The request that the latest input consists of, if it was answered from memory; called once for each.
+  /// The request that the latest input consists of, if memory had its response; called once for each.
   func takeRepeatable() -> RepeatableRequest? {
     defer { repeatable = nil }
     return early.parts.isEmpty && !endsAfterResponse ? repeatable : nil

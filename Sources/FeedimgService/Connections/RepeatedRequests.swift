@@ -41,7 +41,7 @@ final class RepeatedRequestHandler: ChannelInboundHandler {
   }
 }
 
-/// A request that the service has answered from memory.
+/// A request that the service has responded to from memory.
 struct RepeatableRequest: Sendable {
   /// The rule that allowed the request; a connection with another rule decodes it again.
   let access: AccessRule

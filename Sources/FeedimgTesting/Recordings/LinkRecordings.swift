@@ -139,17 +139,4 @@ package enum LinkRecordings {
     0800050005000000 # IFLA_LINK 5
     """
   )
-
-  /// An access point on this host.
-  package static let accessPoint = Recording(
-    """
-    500000001000020001000000e7020000 # 80 bytes, RTM_NEWLINK
-    00000100050000004310010000000000 # type 1, index 5, flags 0x11043
-    0a000300776c616e30000000 # IFLA_IFNAME wlan0
-    0500100006000000 # IFLA_OPERSTATE 6
-    0500210001000000 # IFLA_CARRIER 1
-    08002f0008000000 # IFLA_CARRIER_UP_COUNT 8
-    0b003800687773696d310000 # IFLA_PARENT_DEV_NAME hwsim1
-    """
-  )
 }

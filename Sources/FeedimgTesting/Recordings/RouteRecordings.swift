@@ -63,7 +63,7 @@ package enum RouteRecordings {
     """
     38000000 0200 0000 01000000 e7020000 # 56 bytes, NLMSG_ERROR
     9bffffff # -101, ENETUNREACH
-    24000000 1a00 0100 01000000 00000000 # the question
+    24000000 1a00 0100 01000000 00000000 # the request
     02 20 00 00 00 00 00 00 00200000
     0800 0100 c1000e81
     """
@@ -74,7 +74,7 @@ package enum RouteRecordings {
     """
     38000000 0200 0000 01000000 a4020000 # 56 bytes, NLMSG_ERROR
     eaffffff # -22, EINVAL
-    24000000 1a00 0100 01000000 00000000 # the question
+    24000000 1a00 0100 01000000 00000000 # the request
     02 20 00 00 00 00 00 00 00200000
     0800 0100 c1000e81
     """
