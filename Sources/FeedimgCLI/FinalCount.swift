@@ -7,6 +7,8 @@ enum FinalCount {
   private struct Counted {
     /// Weak, so that the loader ends with its command.
     weak var loader: ImageLoader?
+    /// Writes the traffic of a loader that has ended.
+    var meter: UsageMeter?
   }
 
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
@@ -20,7 +22,7 @@ enum FinalCount {
   ///
   /// If no pipe or thread is available, a signal ends the program at once.
   static func include(_ loader: ImageLoader) {
-    counted.withLock { $0.loader = loader }
+    counted.withLock { ($0.loader, $0.meter) = (loader, loader.meter) }
     var pair: [Int32] = [-1, -1]
     guard pipe(&pair) == 0 else { return }
     for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -31,7 +33,11 @@ enum FinalCount {
   }
 
   /// Saves the data usage now.
-  static func write() { counted.withLock { $0.loader }?.writeUsage() }
+  static func write() {
+    let (loader, meter) = counted.withLock { ($0.loader, $0.meter) }
+    loader?.saveBandwidth()
+    meter?.endAll()
+  }
 
   private static func take(_ number: Int32) {
     let former = signal(number) { number in

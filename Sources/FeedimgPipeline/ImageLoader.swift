@@ -284,7 +284,7 @@ public final class ImageLoader: Sendable {
   private func deciding(by policy: String?) throws(LoadError) -> ImageLoader {
     guard let policy else { return self }
     do throws(ConfigurationError) {
-      return try OverrideLoaders(self).loader(given: [], policy: policy)
+      return try loader(given: [], policy: policy)
     } catch {
       throw LoadError(.invalidPolicy, message: error.description)
     }

@@ -31,7 +31,7 @@ package final class UsageMeter: Sendable {
   ///   - ledger: The ledger to write.
   ///   - network: Read if no network has been noted.
   ///   - time: The clock of the alarm. At most one alarm is set, and none without traffic.
-  ///   - disk: The thread for the writes of the alarm; nil for the threads of tasks.
+  ///   - disk: The thread that writes the ledger; nil for the threads of tasks.
   init(
     _ ledger: any UsageKeeping,
     network: any NetworkReading,
@@ -75,6 +75,12 @@ package final class UsageMeter: Sendable {
     }
   }
 
+  /// Writes the gathered traffic on the disk's thread, once for all transfers that end meanwhile.
+  private func writeSoon() {
+    guard let disk else { return write { $0.take() } }
+    disk.afterwards { self.write { $0.take() } }
+  }
+
   /// Writes the gathered traffic after the interval, even if no more bytes arrive.
   private func setAlarm() {
     Task(executorPreference: disk) { [weak self, time] in
@@ -105,6 +111,6 @@ package final class UsageMeter: Sendable {
     }
 
     /// Ends the transfer, which counts as one, regardless of its outcome, if it sent a request.
-    func end() { meter.write { $0.end(number) } }
+    func end() { if meter.state.withLock({ $0.counter.end(number) }) { meter.writeSoon() } }
   }
 }
