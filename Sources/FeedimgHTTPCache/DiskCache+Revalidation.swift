@@ -13,7 +13,7 @@ extension DiskCache {
 
   /// The description of the image of a key, without reading its body or counting a use.
   package func image(of key: String) -> StoredImage? {
-    guard let entry = entry(of: key), entry.usedAt >= expiry else { return nil }
+    guard let entry = entry(of: key), !isExpired(entry) else { return nil }
     var image = entry.record.storedImage(
       path: folder.path(of: entry.record.body),
       usedAt: Double(entry.usedAt)
