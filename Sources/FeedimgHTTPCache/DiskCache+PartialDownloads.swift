@@ -9,9 +9,10 @@ extension DiskCache {
   /// Partial downloads older than this are removed; in seconds.
   static let partialDownloadLifetime = 86_400.0
 
+  package var hasPartialDownloads: Bool { folder.exists(folder.partial) }
+
   package func partialDownload(of key: String) -> PartialDownload? {
-    // Most caches have none, so that one call suffices.
-    guard folder.exists(folder.partial) else { return nil }
+    guard hasPartialDownloads else { return nil }
     adoptPartialDownload(of: key)
     return storedPartialDownload(of: key)
   }

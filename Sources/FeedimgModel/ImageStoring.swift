@@ -192,6 +192,9 @@ package protocol ImageStoring: Sendable {
   /// - Throws: ``CacheError`` if a file cannot be removed. All others are removed.
   func clear() throws(CacheError)
 
+  /// Whether the cache may have partial downloads; it reads no file.
+  var hasPartialDownloads: Bool { get }
+
   /// The verified partial download of an image; nil if there is none.
   func partialDownload(of key: String) -> PartialDownload?
 

@@ -36,7 +36,9 @@ import FeedimgSystem
     defer { loader.transfers.end(load) }
     let incoming = IncomingResponse(purpose(settings, removals), load, of: loader)
     let (store, key) = (loader.store, key)
-    if cache.usesDisk, let partial = await loader.disk.run({ store.partialDownload(of: key) }) {
+    if cache.usesDisk, store.hasPartialDownloads,
+      let partial = await loader.disk.run({ store.partialDownload(of: key) })
+    {
       incoming.resume(partial)
     }
     load.setScans(of: variant.url) { [weak incoming] in incoming?.scan() }

@@ -93,7 +93,7 @@ final class IncomingResponse: Sendable {
     var writer: (any ImageWriting)?
     var stream: StreamingResponse?
     var scans = ScanSelector()
-    var shelter = BodyBuffer()
+    var buffer = BodyBuffer()
 
     // The state of the current request:
     var resumption: Resumption?
@@ -346,7 +346,7 @@ final class IncomingResponse: Sendable {
     (state.response, state.lastHead, state.bytes) = (nil, nil, [])
     (state.start, state.count, state.storedCount) = (0, 0, 0)
     (state.mediaType, state.obstacle, state.writer) = (nil, nil, nil)
-    (state.scans, state.shelter, state.isReceiving) = (ScanSelector(), BodyBuffer(), false)
+    (state.scans, state.buffer, state.isReceiving) = (ScanSelector(), BodyBuffer(), false)
   }
 
   // MARK: The body
@@ -371,7 +371,7 @@ final class IncomingResponse: Sendable {
       chunk.stream?.body.append(bytes, at: count - bytes.count)
     }
     if let writer = chunk.writer, write(bytes, to: writer), let stream = chunk.stream {
-      chunk.shelter.note(writer, holds: count, of: stream.body)
+      chunk.buffer.note(writer, holds: count, of: stream.body)
     }
     if count > BodyMemory.uncounted {
       let held = (purpose.isImage ? count : 0) + (chunk.stream?.body.heldCount ?? 0)
@@ -399,7 +399,7 @@ final class IncomingResponse: Sendable {
     var isReported = false
     var stream: StreamingResponse?
     var writer: (any ImageWriting)?
-    var shelter: BodyBuffer
+    var buffer: BodyBuffer
   }
 
   private func take(
@@ -408,7 +408,7 @@ final class IncomingResponse: Sendable {
     _ state: inout State
   ) throws(LoadError) -> Chunk {
     if state.isStopped { throw Self.stopped }
-    var chunk = Chunk(shelter: state.shelter)
+    var chunk = Chunk(buffer: state.buffer)
     chunk.totals = state.totals.add(bytes.count, at: now, interval: .milliseconds(16))
     // The scheduler hears of bytes ten times a second.
     chunk.schedule = state.schedule.add(bytes.count, at: now, interval: .milliseconds(100))

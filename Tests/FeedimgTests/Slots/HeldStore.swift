@@ -58,6 +58,7 @@ final class HeldStore: ImageStoring {
   }
   func remove(_ key: String) throws(CacheError) -> Bool { try store.remove(key) }
   func clear() throws(CacheError) { try store.clear() }
+  var hasPartialDownloads: Bool { store.hasPartialDownloads }
   func partialDownload(of key: String) -> PartialDownload? { store.partialDownload(of: key) }
   func removePartialDownload(of key: String) { store.removePartialDownload(of: key) }
   func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
