@@ -84,13 +84,8 @@ package final class PolicyInForce: Sendable {
     }
   }
 
-  /// One file for each folder that may hold the policy now or later.
-  var files: [String] {
-    var folders: Set<Substring> = []
-    return selection.sources.compactMap { $0.file?.path }.filter { path in
-      folders.insert(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]).inserted
-    }
-  }
+  /// The paths of all files that may hold the policy now or later.
+  var paths: [String] { selection.sources.compactMap { $0.file?.path } }
 
   /// Returns the current policy.
   package func current() -> CompiledPolicy {
@@ -146,7 +141,7 @@ package final class PolicyInForce: Sendable {
 
   /// Starts to watch; the files are checked after that, so that no change is missed.
   private func beginWatching() {
-    let watcher = FileWatcher(selection.sources.compactMap { $0.file?.path })
+    let watcher = FileWatcher(paths)
     state.withLock { $0.watcher = $0.watcher ?? watcher }
   }
 

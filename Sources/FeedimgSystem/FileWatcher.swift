@@ -84,19 +84,6 @@ package final class FileWatcher: Sendable {
     return hasChanged || !isGranted
   }
 
-  /// A stream with one element at first, and one after each change; several unread changes yield one element.
-  ///
-  /// The stream ends at once if the thread cannot be started.
-  package static func changes(of path: String) -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    guard let watcher = FileWatcher([path], onChange: { continuation.yield() }) else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
-    return stream
-  }
-
   // MARK: Watching
 
   /// The events to watch; without `IN_MODIFY`, since a reader would see a partly written file before it is

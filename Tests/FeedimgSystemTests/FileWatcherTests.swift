@@ -171,8 +171,16 @@ import Testing
 
   // MARK: Callbacks
 
+  /// One element for each callback; several unread ones yield one element.
+  private func callbacks(of path: String) -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let watcher = FileWatcher([path], onChange: { continuation.yield() })
+    continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
+    return stream
+  }
+
   @Test func `a callback runs once at first, then after each change`() async throws {
-    var changes = FileWatcher.changes(of: folder["config/settings.json"]).makeAsyncIterator()
+    var changes = callbacks(of: folder["config/settings.json"]).makeAsyncIterator()
     await changes.next()
     for text in ["{ }", "{}"] {
       try folder.write(text, to: "config/settings.json")
@@ -182,7 +190,7 @@ import Testing
 
   @Test func `a callback finds the file in folders that were created one by one`() async throws {
     let folder = folder
-    var changes = FileWatcher.changes(of: folder["a/b/settings.json"]).makeAsyncIterator()
+    var changes = callbacks(of: folder["a/b/settings.json"]).makeAsyncIterator()
     await changes.next()
     for name in ["a", "a/b"] { mkdir(folder[name], 0o755) }
     while access(folder["a/b"], F_OK) != 0 { await changes.next() }
@@ -193,7 +201,7 @@ import Testing
   @Test func `a query by another watcher consumes no callback`() async throws {
     let path = folder["config/settings.json"]
     let (looking, other) = (FileWatcher([path]), FileWatcher([path]))
-    var changes = FileWatcher.changes(of: path).makeAsyncIterator()
+    var changes = callbacks(of: path).makeAsyncIterator()
     await changes.next()
     for _ in 1...50 {
       try folder.write("{ }", to: "config/settings.json")

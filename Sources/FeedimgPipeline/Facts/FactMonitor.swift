@@ -37,7 +37,7 @@ import Synchronization
   private var listeners: [Int: Listener] = [:]
   private var issued = 0
   private var tasks: [Task<Void, Never>] = []
-  private var policyTasks: [Task<Void, Never>] = []
+  private var policyWatcher: FileWatcher?
   private var policy: PolicyTable?
   private var probe: Task<Void, Never>?
   private var batteryTask: Task<Void, Never>?
@@ -132,10 +132,10 @@ import Synchronization
     isStopped = true
     retries.liveness.listen(nil)
     flaps.reported()
-    for task in tasks + policyTasks { task.cancel() }
+    for task in tasks { task.cancel() }
     probe?.cancel()
     batteryTask?.cancel()
-    (tasks, policyTasks, probe, batteryTask) = ([], [], nil, nil)
+    (tasks, policyWatcher, probe, batteryTask) = ([], nil, nil, nil)
     publish()
   }
 
@@ -210,16 +210,12 @@ import Synchronization
   /// Also watches the files of the policy, for callers that show images for long.
   package func watchPolicy(_ policy: PolicyInForce) {
     guard self.policy == nil, !isStopped else { return }
-    policy.listen { [weak self, weak policy] in
+    let onChange: @Sendable () -> Void = { [weak self, weak policy] in
       Task { @PipelineActor in if let self, let policy { self.note(policy.current().table) } }
     }
+    policy.listen(onChange)
     self.policy = policy.current().table
-    policyTasks = policy.files.map { path in
-      let changes = FileWatcher.changes(of: path)
-      return PipelineActor.task { [weak self] in
-        for await _ in changes { self?.note(policy.current().table) }
-      }
-    }
+    policyWatcher = FileWatcher(policy.paths, onChange: onChange)
   }
 
   private func note(_ new: PolicyTable) {

@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 
 /// The response to a request that was forwarded as it is, past the cache and the policy.
 package struct ForwardedResponse: Sendable {
@@ -17,13 +18,13 @@ extension ImageLoader {
   /// - Throws: ``LoadError`` if no head arrives.
   package func forward(_ request: DownloadRequest) async throws(LoadError) -> ForwardedResponse {
     let body = ResponseStream()
-    let (first, leave) = await Opening<Result<ResponseHead, LoadError>>.of { [downloader] opening in
-      let receiver = ForwardedBody(body: body, opening: opening)
+    let (first, leave) = await Promise<Result<ResponseHead, LoadError>>.of { [downloader] promise in
+      let receiver = ForwardedBody(body: body, promise: promise)
       do throws(LoadError) {
-        opening.settle(.success(try await downloader.download(request, into: receiver)))
+        promise.resolve(.success(try await downloader.download(request, into: receiver)))
         body.end()
       } catch {
-        opening.settle(.failure(error))
+        promise.resolve(.failure(error))
         body.end(error)
       }
     }
@@ -39,13 +40,13 @@ extension ImageLoader {
 /// Hands the head and the body of a forwarded request on as they arrive.
 private struct ForwardedBody: BodyReceiving {
   let body: ResponseStream
-  let opening: Opening<Result<ResponseHead, LoadError>>
+  let promise: Promise<Result<ResponseHead, LoadError>>
 
   func begin(_ head: ResponseHead) throws(LoadError) {
     guard body.count == 0 else {
       throw LoadError(.malformed, message: "the response began twice")
     }
-    opening.settle(.success(head))
+    promise.resolve(.success(head))
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) { body.append(bytes, at: body.count) }

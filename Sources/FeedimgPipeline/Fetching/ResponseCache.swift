@@ -1,5 +1,6 @@
 import FeedimgHTTPCache
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
 
@@ -140,17 +141,17 @@ package final class ResponseCache: Sendable {
   ) async throws(FetchError) -> FetchResponse {
     let request = exchange.request
     let (coalescer, key) = (coalescer, key(of: exchange, isOwn: isOwn))
-    let (first, leave) = await Opening<Result<Beginning, LoadError>>.of { opening in
+    let (first, leave) = await Promise<Result<Beginning, LoadError>>.of { promise in
       do throws(LoadError) {
         let share = try await coalescer.value(
           for: key,
           handle: LoadHandle(request.priority),
-          onResponse: { opening.settle(.success(.arriving($0))) },
+          onResponse: { promise.resolve(.success(.arriving($0))) },
           by: { await exchange.run($0) }
         )
-        opening.settle(.success(.ended(share.value)))
+        promise.resolve(.success(.ended(share.value)))
       } catch {
-        opening.settle(.failure(error))
+        promise.resolve(.failure(error))
       }
     }
     let forwarded = "feedimg; fwd=\(reason.rawValue)"

@@ -1,5 +1,6 @@
 import FeedimgHTTPCache
 package import FeedimgModel
+import FeedimgSystem
 
 /// An image that readers can read while it arrives.
 package struct StreamingImage: Sendable {
@@ -51,16 +52,16 @@ extension ImageLoader {
     if isForWhole || isInMemory {
       return .whole(try await operation.run())
     }
-    let (first, leave) = await Opening<Result<Beginning, LoadError>>.of { opening in
+    let (first, leave) = await Promise<Result<Beginning, LoadError>>.of { promise in
       var operation = operation
       operation.onArrival = { image in
-        if image.isLong { opening.settle(.success(.arriving(image))) }
+        if image.isLong { promise.resolve(.success(.arriving(image))) }
       }
-      operation.isDelivered = { opening.isSettled }
+      operation.isDelivered = { promise.current != nil }
       do throws(LoadError) {
-        opening.settle(.success(.whole(try await operation.run())))
+        promise.resolve(.success(.whole(try await operation.run())))
       } catch {
-        opening.settle(.failure(error))
+        promise.resolve(.failure(error))
       }
     }
     switch try first.get() {

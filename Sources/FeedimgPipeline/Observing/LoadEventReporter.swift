@@ -18,11 +18,6 @@ struct LoadEventReporter: Sendable {
   /// The reporter for the load of the calling task; nil without observers.
   static var present: LoadEventReporter? { current }
 
-  /// Performs work with the reporter of another task.
-  static func with<Value>(_ reporter: LoadEventReporter?, _ work: () async -> Value) async -> Value {
-    await $current.withValue(reporter, operation: work)
-  }
-
   /// Performs a load with a reporter, and reports its result.
   static func attend(
     _ item: FeedItem,

@@ -24,7 +24,8 @@ package final class ServiceClient: Sendable {
   private let downloader: any Downloading
   private let probe: ServiceProbe
   /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
-  private let silence: SharedResponse<LoadError?>
+  private let silence = Promise<LoadError?>()
+  private let isProbed = Atomic(false)
   private let healthMonitor: ServiceHealthMonitor
   /// Guards the state; requests go out outside the lock.
   private let state = Mutex(State())
@@ -39,7 +40,6 @@ package final class ServiceClient: Sendable {
     (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
     let probe = ServiceProbe(socket: socket, downloader: downloader, timeout: probeTimeout)
     self.probe = probe
-    silence = SharedResponse { await probe.perform() }
     healthMonitor = ServiceHealthMonitor(probe, time)
   }
 
@@ -118,7 +118,10 @@ package final class ServiceClient: Sendable {
   }
 
   private func isResponding() async -> Bool {
-    guard let error = await silence.value else { return true }
+    if !isProbed.exchange(true, ordering: .relaxed) {
+      Task { [silence, probe] in silence.resolve(await probe.perform()) }
+    }
+    guard let error = await silence.value() ?? nil else { return true }
     giveUp("it does not respond: \(error.message)")
     return false
   }

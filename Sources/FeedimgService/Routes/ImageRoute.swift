@@ -4,7 +4,7 @@ import FeedimgModel
 
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
 struct ImageRoute: Sendable {
-  let loaders: OverrideLoaders
+  let loader: ImageLoader
   let upgrades: UpgradePublisher
   let metrics: ServiceMetrics
   /// The folder of the images.
@@ -23,7 +23,7 @@ struct ImageRoute: Sendable {
       request.fields["Cache-Control"] == nil,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
       let item = request.item ?? request.target.item,
-      let loader = try? loaders.loader(given: [], policy: nil), let image = loader.lookUpInMemory(item)
+      let image = loader.lookUpInMemory(item)
     else { return nil }
     let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
     do throws(Problem) {
@@ -47,7 +47,7 @@ struct ImageRoute: Sendable {
     let item = if let item = request.item { item } else { try item(of: request) }
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
     let isCachedOnly = request.hasCacheDirective("only-if-cached")
-    var loader = try request.target.loader(among: loaders, isOffline: isCachedOnly)
+    var loader = try request.target.loader(from: self.loader, isOffline: isCachedOnly)
     let fields = forwardedFields(of: request)
     if !fields.fields.isEmpty { loader = loader.sending(fields, to: try item.onlyOrigin(for: fields)) }
     let size = try request.target.displaySize

@@ -4,14 +4,14 @@ import FeedimgModel
 
 /// `POST /v1/prefetch` and `DELETE /v1/prefetch/ID`: fetches the images of items into the cache, and stops that.
 struct PrefetchRoute: Sendable {
-  let loaders: OverrideLoaders
+  let loader: ImageLoader
   let prefetches: PrefetchRegistry
 
   /// A stream of events that lasts as long as the prefetch; the prefetch stops when its client disconnects.
   func start(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let items = try request.items().items
     let (limits, waits) = (try request.target.prefetchLimits, try request.target.waits)
-    let loader = try request.target.loader(among: loaders)
+    let loader = try request.target.loader(from: self.loader)
     let prefetch = loader.prefetch(items, limits: limits, waitsForNetwork: waits)
     let id = prefetches.add(prefetch)
     // A request has at most 1 MiB, which bounds the number of items and so the events that wait for a slow client.

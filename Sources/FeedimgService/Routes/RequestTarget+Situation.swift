@@ -6,11 +6,11 @@ extension RequestTarget {
   /// The overrides mean the same as the options of the command and hold for this request alone.
   ///
   /// - Parameters:
-  ///   - loaders: Makes the loader.
+  ///   - base: The loader to share everything else with.
   ///   - isOffline: Whether to decide as without a network, regardless of the query.
   /// - Returns: The shared loader where the query has no overrides.
   /// - Throws: ``Problem`` 422 for an invalid override.
-  func loader(among loaders: OverrideLoaders, isOffline: Bool = false) throws(Problem) -> ImageLoader {
+  func loader(from base: ImageLoader, isOffline: Bool = false) throws(Problem) -> ImageLoader {
     var facts: [SituationOverride] = []
     for parameter in parameters {
       switch parameter.name {
@@ -33,7 +33,7 @@ extension RequestTarget {
     // The last override of a fact counts.
     if isOffline { facts.append(SituationOverride(fact: "network", value: "offline", source: "the request")) }
     do throws(ConfigurationError) {
-      return try loaders.loader(given: facts, policy: self["policy"])
+      return try base.loader(given: facts, policy: self["policy"])
     } catch {
       throw Problem(error.isSystemFailure ? 500 : 422, error.messages.joined(separator: "; "))
     }

@@ -2,12 +2,12 @@ import Feedimg
 
 /// `POST /v1/resolve`: the image to show now, and the reasons; fetches nothing.
 struct ResolveRoute: Sendable {
-  let loaders: OverrideLoaders
+  let loader: ImageLoader
 
   /// One resolution for each item, in the form of the request; the query may override the situation.
   func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let (items, form) = try request.items()
-    let loader = try request.target.loader(among: loaders)
+    let loader = try request.target.loader(from: self.loader)
     let resolutions = loader.resolve(items).map(\.json)
     switch form {
     case .single: return ServiceResponse(json: resolutions.joined() + "\n")

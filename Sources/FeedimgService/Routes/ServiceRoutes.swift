@@ -24,17 +24,17 @@ struct ServiceRoutes {
   ///
   /// - Throws: ``ConfigurationError`` where the folders are unknown.
   func table() throws(ConfigurationError) -> RouteTable {
-    let (metrics, loads, loaders) = (ServiceMetrics(), LoadRegistry(), OverrideLoaders(loader))
+    let (metrics, loads) = (ServiceMetrics(), LoadRegistry())
     let cache = ImageCache(configuration, sharing: parts)
     let network = NetworkRoute(network: NetworkStatus(sharing: parts), overrides: configuration.overrides)
     let settings = SettingsRoute(settings: Settings(sharing: parts))
     let usage = UsageRoute(usage: try Usage(configuration, sharing: parts))
     let cacheRoute = CacheRoute(cache: cache)
-    let resolve = ResolveRoute(loaders: loaders)
-    let prefetch = PrefetchRoute(loaders: loaders, prefetches: prefetches)
+    let resolve = ResolveRoute(loader: loader)
+    let prefetch = PrefetchRoute(loader: loader, prefetches: prefetches)
     let priority = PriorityRoute(loads: loads)
     let image = ImageRoute(
-      loaders: loaders,
+      loader: loader,
       upgrades: upgrades,
       metrics: metrics,
       folder: cache.folder,

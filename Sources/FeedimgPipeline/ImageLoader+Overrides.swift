@@ -1,18 +1,8 @@
 import FeedimgModel
 import FeedimgPolicy
 
-/// Loaders that decide with other facts or another policy, such as for another network.
-///
-/// They share everything else with one loader. They are safe on any thread.
-package final class OverrideLoaders: Sendable {
-  private let base: ImageLoader
-
-  /// Makes the loaders.
-  ///
-  /// - Parameter base: The loader to share with; its policies and its facts are used.
-  package init(_ base: ImageLoader) { self.base = base }
-
-  /// Returns a loader that decides with other facts or another policy.
+extension ImageLoader {
+  /// Returns a loader that decides with other facts or another policy, and shares everything else with this one.
   ///
   /// - Parameters:
   ///   - facts: Facts that replace those of the machine or of the shared loader.
@@ -23,20 +13,20 @@ package final class OverrideLoaders: Sendable {
     given facts: [SituationOverride],
     policy name: String?
   ) throws(ConfigurationError) -> ImageLoader {
-    guard !facts.isEmpty || name != nil else { return base }
-    let given = try CheckedOverride.check(facts, among: base.policy.catalog.facts)
+    guard !facts.isEmpty || name != nil else { return self }
+    let given = try CheckedOverride.check(facts, among: self.policy.catalog.facts)
     var replaced = Set(given.map(\.fact))
     // The cost of one network does not apply to another.
     if replaced.contains(.network) { replaced.insert(.metered) }
-    let others = base.overrides.filter { !replaced.contains($0.fact) }
+    let others = overrides.filter { !replaced.contains($0.fact) }
     let policy =
       if let name {
-        try base.namedPolicies.policy(named: name, on: base.policy.catalog)
+        try namedPolicies.policy(named: name, on: self.policy.catalog)
       } else {
-        base.policy
+        self.policy
       }
-    if policy !== base.policy, policy.current().needsCost { base.policy.requireCost() }
-    return ImageLoader(base, policy: policy, overrides: others + given)
+    if policy !== self.policy, policy.current().needsCost { self.policy.requireCost() }
+    return ImageLoader(self, policy: policy, overrides: others + given)
   }
 }
 
