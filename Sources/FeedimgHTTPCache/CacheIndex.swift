@@ -75,29 +75,13 @@ extension CacheIndex {
 
   /// The entry with an identifier; nil if there is none or its row is damaged.
   func entry(with identifier: Int64) throws(SQLiteError) -> Entry? {
-    let select = try connection.statement("SELECT \(Self.columns) FROM entry WHERE id = ?1")
+    let select = try connection.statement(Self.selection)
     return try select.first([.integer(Int(identifier))], Self.entry) ?? nil
   }
 
-  /// The entries that a condition selects, without damaged rows, which the next sweep removes.
-  func entries(where condition: String, _ values: [SQLiteStatement.Value]) throws(SQLiteError) -> [Entry] {
-    var entries: [Entry] = []
-    try connection.statement("SELECT \(Self.columns) FROM entry WHERE \(condition)").forEachRow(values) {
-      row in
-      if let entry = Self.entry(row) { entries.append(entry) }
-      return true
-    }
-    return entries
-  }
-
   /// Inserts a record, and replaces a row with the same identifier.
-  func insert(_ record: EntryRecord, usedAt: Int, hits: Int = 0) throws(SQLiteError) {
-    let insert = try connection.statement(
-      """
-      INSERT OR REPLACE INTO entry (\(Self.columns), hits)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
-      """
-    )
+  func insert(_ record: EntryRecord, usedAt: Int) throws(SQLiteError) {
+    let insert = try connection.statement(Self.insertion)
     let head = record.head
     try insert.run([
       .integer(Int(record.identifier)), .string(record.key), .integer(record.budget.rawValue),
@@ -105,7 +89,7 @@ extension CacheIndex {
       .integer(Int(Int64(bitPattern: record.checksum))), .string(record.mediaType),
       .integer(Milliseconds.count(record.storedAt)), .integer(Milliseconds.count(record.requestedAt)),
       .integer(Milliseconds.count(record.respondedAt)), .integer(head.status), .string(head.length),
-      .string(head.url), .text(head.fields), .text(head.varied), .integer(usedAt), .integer(hits),
+      .string(head.url), .text(head.fields), .text(head.varied), .integer(usedAt),
     ])
     try account(record.budget, entries: 1, bytes: record.size)
   }
@@ -175,13 +159,11 @@ extension CacheIndex {
     return true
   }
 
-  /// Records uses of entries.
-  func touch(_ touches: [Touch]) throws(SQLiteError) {
-    let use = try connection.statement(
-      "UPDATE entry SET hits = hits + ?2, used_at = coalesce(nullif(?3, -1), used_at) WHERE id = ?1"
-    )
-    for touch in touches {
-      try use.run([.integer(Int(touch.identifier)), .integer(touch.hits), .integer(touch.usedAt ?? -1)])
+  /// Records the last uses of entries, in seconds since 1970.
+  func touch(_ uses: [Int64: Int]) throws(SQLiteError) {
+    let use = try connection.statement("UPDATE entry SET used_at = ?2 WHERE id = ?1")
+    for (identifier, usedAt) in uses.sorted(by: { $0.key < $1.key }) {
+      try use.run([.integer(Int(identifier)), .integer(usedAt)])
     }
   }
 
@@ -189,6 +171,15 @@ extension CacheIndex {
     id, key, budget, role, file, size, checksum, media_type, stored_at, requested_at, responded_at, status, length, \
     url, fields, varied, used_at
     """
+
+  // Made once, because a statement is found faster by the same text than by an equal one.
+  private static let selection = "SELECT \(columns) FROM entry WHERE id = ?1"
+  private static let insertion = """
+    INSERT OR REPLACE INTO entry (\(columns))
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+    """
+  private static let oldestFirst =
+    "SELECT \(columns) FROM entry WHERE budget = ?1 AND used_at < ?2 ORDER BY used_at LIMIT ?3"
 
   /// Reads a row of `columns`; nil for a damaged one.
   private static func entry(_ row: SQLiteRow) -> Entry? {
@@ -232,8 +223,6 @@ extension CacheIndex {
     case misses = 3
     /// More than zero if there may be files without rows.
     case unswept = 5
-    /// The number of sweeps.
-    case sweeps = 6
   }
 
   func total(of budget: Budget) throws(SQLiteError) -> Total {
@@ -266,13 +255,9 @@ extension CacheIndex {
     try addToAccount(budget.rawValue, count: entries, bytes: bytes)
   }
 
-  /// Inserts a missing line, as indexes of earlier builds have no line for responses.
   private func addToAccount(_ line: Int, count: Int, bytes: Int) throws(SQLiteError) {
     let add = try connection.statement(
-      """
-      INSERT INTO account VALUES (?1, ?2, ?3)
-      ON CONFLICT (line) DO UPDATE SET count = count + excluded.count, bytes = bytes + excluded.bytes
-      """
+      "UPDATE account SET count = count + ?2, bytes = bytes + ?3 WHERE line = ?1"
     )
     try add.run([.integer(line), .integer(count), .integer(bytes)])
   }
@@ -423,9 +408,7 @@ extension CacheIndex {
     while isWanted: (EntryRecord) -> Bool
   ) throws(SQLiteError) -> [EntryRecord] {
     var records: [EntryRecord] = []
-    let select = try connection.statement(
-      "SELECT \(Self.columns) FROM entry WHERE budget = ?1 AND used_at < ?2 ORDER BY used_at LIMIT ?3"
-    )
+    let select = try connection.statement(Self.oldestFirst)
     try select.forEachRow([.integer(budget.rawValue), .integer(time), .integer(count)]) { row in
       guard let entry = Self.entry(row) else { return true }
       guard isWanted(entry.record) else { return false }
@@ -448,12 +431,17 @@ extension CacheIndex {
     return shards
   }
 
+  /// The entries of a shard, without damaged rows, which the next sweep removes.
   func entries(in shard: Shard) throws(SQLiteError) -> [Entry] {
     let range = shard.identifiers
-    return try entries(
-      where: "id BETWEEN ?1 AND ?2",
-      [.integer(Int(range.lowerBound)), .integer(Int(range.upperBound))]
-    )
+    var entries: [Entry] = []
+    try connection.statement("SELECT \(Self.columns) FROM entry WHERE id BETWEEN ?1 AND ?2").forEachRow([
+      .integer(Int(range.lowerBound)), .integer(Int(range.upperBound)),
+    ]) { row in
+      if let entry = Self.entry(row) { entries.append(entry) }
+      return true
+    }
+    return entries
   }
 
   /// Removes the rows of a shard that have none of these bodies, and damaged rows.

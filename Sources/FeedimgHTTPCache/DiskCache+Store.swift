@@ -187,9 +187,10 @@ extension DiskCache {
           continue
         }
         var (step, record) = (Step.unfinished, image.record)
+        let displaced = try index.entry(with: record.identifier)?.record
         if removalCount.includesClear(since: image.body.removals) {
           step = .cleared
-        } else if let same = try index.entry(of: record.key)?.record, same.hasEqualBody(to: record),
+        } else if let same = displaced, same.key == record.key, same.hasEqualBody(to: record),
           case .whole = StoredBody.read(same, path: folder.path(of: same.body))
         {
           // Other programs may know the path of the same bytes.
@@ -204,6 +205,7 @@ extension DiskCache {
         if case .unfinished = step {
           let entered = try index.enter(
             record,
+            displacing: displaced,
             evicting: steps.isEmpty ? deficit : 0,
             within: limits,
             now: now
@@ -234,6 +236,7 @@ extension CacheIndex {
   ///
   /// - Parameters:
   ///   - record: The record to insert.
+  ///   - displaced: The record with the same identifier; nil if there is none.
   ///   - deficit: The bytes that the disk lacks.
   ///   - limits: The limits.
   ///   - now: The time of use, in seconds since 1970.
@@ -241,11 +244,11 @@ extension CacheIndex {
   /// - Throws: ``SQLiteError``; the caller then rolls back.
   func enter(
     _ record: EntryRecord,
+    displacing displaced: EntryRecord?,
     evicting deficit: Int,
     within limits: CacheLimits,
     now: Int
   ) throws(SQLiteError) -> (step: DiskCache.Step, removal: Removal) {
-    let displaced = try entry(with: record.identifier)?.record
     let isAwaited = try isPinAwaited(for: record.key)
     let succeedsPinned = displaced.map { $0.isPinned && $0.key == record.key } ?? false
     var isPinned = record.isPinned || succeedsPinned || isAwaited

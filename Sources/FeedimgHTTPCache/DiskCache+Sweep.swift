@@ -59,8 +59,6 @@ extension DiskCache {
       }
       try index.recount()
       if orphans.isComplete { try index.add(-index.count(of: .unswept), to: .unswept) }
-      // As a write, this also waits for any commit that is under way.
-      try index.add(1, to: .sweeps)
       return orphans
     }
     guard let orphans else { return !folder.exists(folder.index) && shards.isEmpty }

@@ -225,7 +225,7 @@ extension DiskCache: ImageStoring {
     let page = ledger.withLock { $0.takePage(now: clock()) }
     guard !page.isEmpty else { return }
     let isWritten = pool.touch { index throws(SQLiteError) in
-      try index.touch(page.touches)
+      try index.touch(page.uses)
       try index.add(page.hits, to: .hits)
       try index.add(page.misses, to: .misses)
       return true

@@ -7,7 +7,7 @@ enum IndexSchema {
   /// Increased with each change.
   ///
   /// An index of a later version is not touched.
-  static let version = 5
+  static let version = 6
   /// In bytes.
   static let pageSize = 4096
   /// The pages in the log after which a commit writes them to the database and waits for the disk.
@@ -51,7 +51,6 @@ enum IndexSchema {
       stored_at INTEGER NOT NULL,
       requested_at INTEGER NOT NULL,
       responded_at INTEGER NOT NULL,
-      hits INTEGER NOT NULL,
       status INTEGER NOT NULL,
       length TEXT NOT NULL,
       url TEXT NOT NULL,

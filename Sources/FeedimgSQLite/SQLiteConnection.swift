@@ -96,12 +96,6 @@ package final class SQLiteConnection {
     return statement
   }
 
-  /// Finalizes all statements; call it before a change of the schema, which an open statement can block.
-  package func forgetStatements() {
-    latest = nil
-    statements.removeAll()
-  }
-
   /// Runs the body in a transaction with the write lock; rolls the transaction back if the body throws.
   package func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     try statement("BEGIN IMMEDIATE").run()

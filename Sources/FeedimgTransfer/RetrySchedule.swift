@@ -26,18 +26,6 @@ package struct RetrySchedule: Sendable, Hashable {
     self.maximumRetryAfter = maximumRetryAfter
   }
 
-  /// The wait after the first failure, before jitter.
-  package var firstWait: Duration {
-    get { backoff.base }
-    set { backoff.base = newValue }
-  }
-
-  /// The longest wait.
-  package var maximumWait: Duration {
-    get { backoff.maximum }
-    set { backoff.maximum = newValue }
-  }
-
   /// Whether the same request may succeed a little later.
   ///
   /// Permanent failures, such as status 404 or an exceeded size limit, are not retried.

@@ -10,8 +10,6 @@ package struct UsageFault: Error, Hashable, CustomStringConvertible {
   var reason: String
   /// Whether another process holds a lock, so that a later try may succeed.
   var isBusy = false
-  /// Whether the file does not exist.
-  var isMissing = false
 
   /// Reads `errno`, so it must run before another call overwrites it.
   init(_ operation: String, _ path: String, reason: Int32 = errno) {
@@ -19,7 +17,7 @@ package struct UsageFault: Error, Hashable, CustomStringConvertible {
     self.operation = operation
     self.path = path
     self.reason = words.prefix(1).lowercased() + words.dropFirst()
-    (isBusy, isMissing) = (reason == EWOULDBLOCK, reason == ENOENT)
+    isBusy = reason == EWOULDBLOCK
   }
 
   init(_ operation: String, _ path: String, _ error: SQLiteError) {

@@ -116,7 +116,7 @@ import Testing
     ledger.noteHit(1, usedAt: 900, now: 1000)
     #expect(ledger.isDue(now: 1000))
     let first = ledger.takePage(now: 1000)
-    #expect(first == .init(touches: [Touch(identifier: 1, hits: 1, usedAt: 1000)], hits: 1, misses: 0))
+    #expect(first == .init(uses: [1: 1000], hits: 1, misses: 0))
     ledger.noteHit(2, usedAt: 900, now: 1000)
     #expect(!ledger.isDue(now: 1000.5))
     #expect(ledger.isDue(now: 1001))
@@ -127,13 +127,13 @@ import Testing
     var ledger = TouchLedger()
     for _ in 0..<3 { ledger.noteHit(1, usedAt: 990, now: 1000) }
     #expect(!ledger.isDue(now: 2000))
-    #expect(ledger.takePage(now: 2000).touches == [Touch(identifier: 1, hits: 3, usedAt: nil)])
+    #expect(ledger.takePage(now: 2000) == .init(uses: [:], hits: 3, misses: 0))
   }
 
   @Test func `a use in the future is corrected`() {
     var ledger = TouchLedger()
     ledger.noteHit(1, usedAt: 2000, now: 1000)
-    #expect(ledger.takePage(now: 1000).touches == [Touch(identifier: 1, hits: 1, usedAt: 1000)])
+    #expect(ledger.takePage(now: 1000).uses == [1: 1000])
   }
 
   @Test func `a use that could not be written is kept and written later`() {
@@ -146,7 +146,7 @@ import Testing
     #expect(!ledger.isDue(now: 1000.5))
     #expect(ledger.isDue(now: 1001))
     let again = ledger.takePage(now: 1001)
-    #expect(again.touches.count == 64)
+    #expect(again.uses.count == 64)
     #expect(again.hits == 65)
   }
 
@@ -156,6 +156,6 @@ import Testing
       ledger.noteHit(Int64(identifier), usedAt: 0, now: 1000)
       if ledger.isDue(now: Double(identifier)) { ledger.putBack(ledger.takePage(now: Double(identifier))) }
     }
-    #expect(ledger.takePage(now: 0).touches.count <= TouchLedger.maximumCount)
+    #expect(ledger.takePage(now: 0).uses.count <= TouchLedger.maximumCount)
   }
 }

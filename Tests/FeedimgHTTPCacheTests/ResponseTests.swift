@@ -66,16 +66,4 @@ import Testing
     #expect(keys[0] == keys[4])
     #expect(!keys.contains { $0.contains("Authorization") })
   }
-
-  @Test func `an index without a total for responses gets one`() throws {
-    try cache.store("https://example.org/a.jpg", picture(0))
-    cache.close()
-    let pool = IndexPool(folder: CacheFolder(folder.cache))
-    try pool.write { index throws(SQLiteError) in
-      try index.connection.execute("DELETE FROM account WHERE line = 7")
-    }
-    try cache.store(key, picture(1))
-    let total = try pool.read { index throws(SQLiteError) in try index.total(of: .responses) }
-    #expect(total == CacheIndex.Total(entries: 1, bytes: 1000))
-  }
 }

@@ -1,12 +1,3 @@
-/// The recorded uses of an entry.
-struct Touch: Sendable, Hashable {
-  var identifier: Int64
-  /// The number of reads.
-  var hits: Int
-  /// The last use, in seconds since 1970; nil if the index has about the same time.
-  var usedAt: Int?
-}
-
 /// The uses of entries that are not in the index yet (pure).
 ///
 /// Times of use are exact to a minute, so that repeated reads of an image cause one write a minute. Reads of many
@@ -14,7 +5,7 @@ struct Touch: Sendable, Hashable {
 struct TouchLedger: Sendable {
   /// The index gets no use that is less than so many seconds after the one that it has.
   static let coarseness = 60
-  /// So many entries cause a write.
+  /// So many entries or reads cause a write.
   static let batch = 64
   /// The least seconds between two writes, unless the batch is full.
   static let pause = 1.0
@@ -22,9 +13,10 @@ struct TouchLedger: Sendable {
   /// The most entries to remember if they cannot be written, as on a read-only file system.
   static let maximumCount = 1024
 
-  private var touches: [Int64: Touch] = [:]
+  /// The last use of each entry to write, in seconds since 1970.
+  private var uses: [Int64: Int] = [:]
+  private var hits = 0
   private var misses = 0
-  private var isDue = false
   private var wasRefused = false
   private var writtenAt = -Double.infinity
 
@@ -32,11 +24,12 @@ struct TouchLedger: Sendable {
 
   /// The content of one write.
   struct Page: Sendable, Hashable {
-    var touches: [Touch]
+    /// The last use of each entry, in seconds since 1970.
+    var uses: [Int64: Int]
     var hits: Int
     var misses: Int
 
-    var isEmpty: Bool { touches.isEmpty && misses == 0 }
+    var isEmpty: Bool { uses.isEmpty && hits == 0 && misses == 0 }
   }
 
   /// Notes reads of an entry.
@@ -47,14 +40,9 @@ struct TouchLedger: Sendable {
   ///   - usedAt: The last use in the index.
   ///   - now: Seconds since 1970.
   mutating func noteHit(_ identifier: Int64, times: Int = 1, usedAt: Int, now: Int) {
-    var touch = touches[identifier] ?? Touch(identifier: identifier, hits: 0)
-    touch.hits += times
+    hits += times
     // A time in the future is from a clock that was set back since.
-    if usedAt > now || now - usedAt >= Self.coarseness {
-      touch.usedAt = now
-      isDue = true
-    }
-    if touch.hits > 0 || touch.usedAt != nil { touches[identifier] = touch }
+    if usedAt > now || now - usedAt >= Self.coarseness { uses[identifier] = now }
   }
 
   mutating func noteMiss() { misses += 1 }
@@ -62,17 +50,13 @@ struct TouchLedger: Sendable {
   /// Whether a write is due.
   func isDue(now: Double) -> Bool {
     let isPauseOver = now - writtenAt >= Self.pause || now < writtenAt
-    if touches.count >= Self.batch || misses >= Self.batch { return isPauseOver || !wasRefused }
-    return isDue && isPauseOver
+    if max(uses.count, hits, misses) >= Self.batch { return isPauseOver || !wasRefused }
+    return !uses.isEmpty && isPauseOver
   }
 
   /// Removes and returns the uses to write.
   mutating func takePage(now: Double) -> Page {
-    let page = Page(
-      touches: touches.values.sorted { $0.identifier < $1.identifier },
-      hits: touches.values.reduce(0) { $0 + $1.hits },
-      misses: misses
-    )
+    let page = Page(uses: uses, hits: hits, misses: misses)
     self = TouchLedger()
     writtenAt = now
     return page
@@ -83,17 +67,9 @@ struct TouchLedger: Sendable {
   /// Drops them if there are too many.
   mutating func putBack(_ page: Page) {
     wasRefused = true
-    guard touches.count + page.touches.count <= Self.maximumCount else { return }
+    guard uses.count + page.uses.count <= Self.maximumCount else { return }
+    hits += page.hits
     misses += page.misses
-    for old in page.touches {
-      guard var touch = touches[old.identifier] else {
-        touches[old.identifier] = old
-        continue
-      }
-      touch.hits += old.hits
-      touch.usedAt = touch.usedAt ?? old.usedAt
-      touches[old.identifier] = touch
-    }
-    isDue = touches.values.contains { $0.usedAt != nil }
+    uses.merge(page.uses) { new, _ in new }
   }
 }
