@@ -99,126 +99,62 @@ extension PolicyTable {
 
 /// Finds the number of a situation's state.
 ///
-/// A class, because copying its fields takes longer than one decision. The fields are inline, because
-/// following an array's reference takes longer than the additions.
+/// A class, because copying its fields takes longer than one decision.
 final class StateIndex: Sendable {
-  /// The number of facts with words that have an inline place; ``rest(of:)`` adds the others.
-  private static let wordPlaces = 8
-  /// The number of inline places for quantities, of at most six thresholds each.
-  private static let quantityPlaces = 4
-
-  private let wordCount: Int
-  private let words: InlineArray<8, Word>
-  private let quantityCount: Int
-  private let quantities: InlineArray<4, Thresholds>
-  /// Facts with words that have no inline place, or that are not stored as a byte of the situation.
-  private let moreWords: [(fact: Fact, stride: Int)]
-  private let moreQuantities: [Thresholds]
-  private let hasMore: Bool
-
   /// A fact with words that is stored as one byte of the situation.
   private struct Word: Sendable {
-    var offset = 0
-    var stride = 0
+    var offset: Int
+    var stride: Int
   }
 
-  /// Up to six thresholds of a quantity.
-  ///
-  /// A quantity with more thresholds uses several instances.
-  private struct Thresholds: Sendable {
-    var offset = 0
-    var stride = 0
-    // The largest quantity of each known region. `Int.max`, which no quantity exceeds, fills the unused
-    // places.
-    // The last known region ends below `Int.max`, because `Int.max` stands for `unknown`, the highest region.
-    var first = UInt.max
-    var second = UInt.max
-    var third = UInt.max
-    var fourth = UInt.max
-    var fifth = UInt.max
-    var sixth = UInt.max
-
-    init() {}
-
-    init(offset: Int, stride: Int, bounds: some Sequence<Int>) {
-      let six = bounds.prefix(6).map { UInt(bitPattern: $0) } + repeatElement(.max, count: 6)
-      (self.offset, self.stride) = (offset, stride)
-      (first, second, third, fourth, fifth, sixth) = (six[0], six[1], six[2], six[3], six[4], six[5])
-    }
-
-    /// This quantity's share of the state's number.
-    ///
-    /// Compares with all bounds instead of stopping early, because a mispredicted branch costs more.
-    @inline(__always)
-    func part(of quantity: UInt) -> Int {
-      let exceeded =
-        Self.one(first < quantity) &+ Self.one(second < quantity) &+ Self.one(third < quantity)
-        &+ Self.one(fourth < quantity) &+ Self.one(fifth < quantity) &+ Self.one(sixth < quantity)
-      return exceeded &* stride
-    }
-
-    /// 1 for true.
-    ///
-    /// Reads the byte of the `Bool`, because `?:` compiles to a jump.
-    @inline(__always)
-    private static func one(_ exceeded: Bool) -> Int { Int(unsafeBitCast(exceeded, to: UInt8.self)) }
+  /// The largest quantity of a known region; a larger one is in a later region.
+  private struct Threshold: Sendable {
+    var offset: Int
+    var bound: Int
+    var stride: Int
   }
+
+  private let words: [Word]
+  private let thresholds: [Threshold]
+  /// The facts of the application, which are not stored as bytes of the situation.
+  private let others: [(fact: Fact, stride: Int)]
 
   init(_ space: StateSpace) {
     var words: [Word] = []
-    var quantities: [Thresholds] = []
-    var moreWords: [(fact: Fact, stride: Int)] = []
-    for (axis, step) in zip(space.axes, space.strides) {
+    var thresholds: [Threshold] = []
+    var others: [(fact: Fact, stride: Int)] = []
+    for (axis, stride) in zip(space.axes, space.strides) {
       if let offset = axis.fact.quantityOffset {
-        let bounds = axis.upperBounds.dropLast() + [.max - 1]
-        for start in stride(from: 0, to: bounds.count, by: 6) {
-          quantities.append(Thresholds(offset: offset, stride: step, bounds: bounds[start...]))
+        // The last known region ends below `Int.max`, which stands for `unknown`, the highest region.
+        for bound in axis.upperBounds.dropLast() + [.max - 1] {
+          thresholds.append(Threshold(offset: offset, bound: bound, stride: stride))
         }
-      } else if let offset = axis.fact.wordOffset, words.count < Self.wordPlaces {
-        words.append(Word(offset: offset, stride: step))
+      } else if let offset = axis.fact.wordOffset {
+        words.append(Word(offset: offset, stride: stride))
       } else {
-        moreWords.append((axis.fact, step))
+        others.append((axis.fact, stride))
       }
     }
-    wordCount = words.count
-    self.words = InlineArray { $0 < words.count ? words[$0] : Word() }
-    quantityCount = min(quantities.count, Self.quantityPlaces)
-    self.quantities = InlineArray { $0 < quantities.count ? quantities[$0] : Thresholds() }
-    self.moreWords = moreWords
-    moreQuantities = Array(quantities.dropFirst(Self.quantityPlaces))
-    hasMore = !moreWords.isEmpty || !moreQuantities.isEmpty
+    (self.words, self.thresholds, self.others) = (words, thresholds, others)
   }
 
   /// Returns the same number as ``StateSpace/state(of:)`` of the space.
   ///
   /// The sums cannot overflow, because the number of states is bounded.
-  @inline(__always)
   func state(of situation: Situation) -> Int {
-    let state = withUnsafeBytes(of: situation) { bytes in
+    var state = withUnsafeBytes(of: situation) { bytes in
       var state = 0
-      for place in 0..<wordCount {
-        let word = words[place]
+      for word in words {
         state &+= Int(bytes.load(fromByteOffset: word.offset, as: UInt8.self)) &* word.stride
       }
-      for place in 0..<quantityCount {
-        let quantity = bytes.load(fromByteOffset: quantities[place].offset, as: UInt.self)
-        state &+= quantities[place].part(of: quantity)
+      for threshold in thresholds {
+        let quantity = bytes.load(fromByteOffset: threshold.offset, as: Int.self)
+        // The mask is all ones if the quantity is larger. A branch would often be predicted wrongly.
+        state &+= ((threshold.bound &- quantity) >> 63) & threshold.stride
       }
       return state
     }
-    return hasMore ? state &+ rest(of: situation) : state
-  }
-
-  /// The share of the facts that have no inline place.
-  @inline(never)
-  private func rest(of situation: Situation) -> Int {
-    var state = 0
-    for (fact, stride) in moreWords { state &+= fact.ordinal(in: situation) &* stride }
-    withUnsafeBytes(of: situation) { bytes in
-      for more in moreQuantities {
-        state &+= more.part(of: bytes.load(fromByteOffset: more.offset, as: UInt.self))
-      }
-    }
+    for (fact, stride) in others { state &+= fact.ordinal(in: situation) &* stride }
     return state
   }
 }
