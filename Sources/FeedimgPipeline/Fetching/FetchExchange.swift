@@ -80,7 +80,7 @@ struct FetchExchange: Sendable {
     try await session.perform()
     let whole = try incoming.finish()
     if let writer = whole.writer {
-      await loader.disk.run {
+      await loader.writes.run {
         // A response that cannot be stored is fetched again next time.
         _ = try? cache.store.commit(writer, whole.response, to: request)
         writer.discard()
