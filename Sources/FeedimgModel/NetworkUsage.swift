@@ -32,10 +32,13 @@ package protocol UsageKeeping: Sendable {
   /// Today in the user's time zone.
   func today() -> CalendarDay
 
-  /// Adds to the count of today, on disk or, if the disk fails, in memory.
+  /// Adds to the count of today, in memory; touches no file.
+  func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered)
+
+  /// Writes the counts in memory; if the disk fails, they stay there.
   ///
   /// Waits at most ten milliseconds for other processes.
-  func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered)
+  func write()
 
   /// Writes the counts that are still in memory, before the program ends.
   ///

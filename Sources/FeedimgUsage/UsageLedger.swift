@@ -68,8 +68,9 @@ package final class UsageLedger: UsageKeeping {
       transfers: transfers
     )
     state.withLock { $0.unwritten.add(usage) }
-    write(within: Self.busyTimeouts.adding)
   }
+
+  package func write() { write(within: Self.busyTimeouts.adding) }
 
   @discardableResult package func flush() -> Bool {
     write(within: Self.busyTimeouts.reading)

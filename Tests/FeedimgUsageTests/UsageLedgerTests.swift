@@ -21,6 +21,7 @@ struct UsageLedgerTests {
 
   func count(_ bytes: Int, in ledger: UsageLedger) {
     ledger.add(ByteCount(bytes), transfers: 1, network: .cellular, metered: .yes)
+    ledger.write()
   }
 
   func days(_ first: String, _ last: String) throws -> ClosedRange<CalendarDay> {
@@ -30,7 +31,9 @@ struct UsageLedgerTests {
   @Test func `the next process sees the counts, in files private to the user`() throws {
     count(100, in: ledger())
     count(11, in: ledger())
-    ledger().add(ByteCount(5), transfers: 1, network: .wifi, metered: .no)
+    let former = ledger()
+    former.add(ByteCount(5), transfers: 1, network: .wifi, metered: .no)
+    former.write()
     let usage = ledger().usage(on: try days("2026-11-21", "2026-11-21"))
     #expect(usage.map(\.network) == [.wifi, .cellular])
     #expect(usage.map(\.received.bytes) == [5, 111])
@@ -48,9 +51,11 @@ struct UsageLedgerTests {
     let now = Mutex(noon(2026, 11, 30))
     let ledger = UsageLedger(folder: folder.path) { now.withLock { $0 } }
     ledger.add(ByteCount(1), transfers: 1, network: .wifi, metered: .no)
+    ledger.write()
     now.withLock { $0 = noon(2026, 12, 1) }
     #expect(ledger.today().description == "2026-12-01")
     ledger.add(ByteCount(2), transfers: 1, network: .wifi, metered: .no)
+    ledger.write()
     #expect(ledger.usage(on: try days("2026-11-30", "2026-12-01")).map(\.received.bytes) == [1, 2])
     #expect(ledger.usage(on: try days("2026-12-01", "2026-12-31")).map(\.received.bytes) == [2])
     #expect(ledger.usage(on: try days("0001-01-01", "9999-12-31")).map(\.received.bytes) == [1, 2])
@@ -79,7 +84,9 @@ struct UsageLedgerTests {
 
   @Test func `sums stay at the largest number`() throws {
     for _ in 0..<2 {
-      ledger().add(ByteCount(.max - 1), transfers: .max, network: .wifi, metered: .unknown)
+      let former = ledger()
+      former.add(ByteCount(.max - 1), transfers: .max, network: .wifi, metered: .unknown)
+      former.write()
     }
     #expect(try folder.rows() == ["2026-11-21 wifi unknown \(Int.max) \(Int.max)"])
     #expect(try ledger().all().usage.map(\.received.bytes) == [.max])
@@ -138,7 +145,9 @@ struct UsageLedgerTests {
     let (mine, other) = (ledger(), ledger())
     for number in 0..<400 {
       let now = november + Double(number) * 86_400
-      UsageLedger(folder: folder.path) { now }.add(ByteCount(1), transfers: 1, network: .wifi, metered: .no)
+      let former = UsageLedger(folder: folder.path) { now }
+      former.add(ByteCount(1), transfers: 1, network: .wifi, metered: .no)
+      former.write()
     }
     count(5, in: mine)
     count(5, in: other)

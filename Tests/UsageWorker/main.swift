@@ -38,7 +38,10 @@ if arguments[1] == "full" {
     let folder = "\(arguments[2])/\(length)"
     let ledger = UsageLedger(folder: folder) { start }
     allow(rlim_t(length))
-    for _ in 0..<3 { ledger.add(ByteCount(7), transfers: 1, network: .cellular, metered: .yes) }
+    for _ in 0..<3 {
+      ledger.add(ByteCount(7), transfers: 1, network: .cellular, metered: .yes)
+      ledger.write()
+    }
     let isWritten = ledger.flush()
     let warnings = ledger.takeWarnings()
     guard warnings.count == (isWritten ? 0 : 1) else { exit(3) }
@@ -56,6 +59,7 @@ let ledger = UsageLedger(folder: arguments[1]) { start }
 var counted = 0
 while count == 0 || counted < count {
   ledger.add(ByteCount(7), transfers: 1, network: .cellular, metered: .yes)
+  ledger.write()
   counted += 1
   while !ledger.flush() { poll(nil, 0, 1) }
   var mark = UInt8(ascii: ".")

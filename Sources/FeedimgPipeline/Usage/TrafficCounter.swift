@@ -82,7 +82,7 @@ struct TrafficCounter: Sendable {
     return !isAlarmSet
   }
 
-  /// Returns the traffic to record after the interval.
+  /// Returns the traffic to record now.
   ///
   /// The next received byte sets the next alarm. An alarm without traffic costs less than an alarm for each
   /// small image.
@@ -93,13 +93,13 @@ struct TrafficCounter: Sendable {
 
   /// Ends a transfer, which counts as one, regardless of its outcome, if any part of it used a network.
   ///
-  /// - Returns: Whether there is traffic to record soon.
-  mutating func end(_ number: Int) -> Bool {
+  /// - Returns: The traffic to record now, that of other transfers included.
+  mutating func end(_ number: Int) -> [Entry] {
     guard let transfer = running.removeValue(forKey: number), let carrier = transfer.carrier else {
-      return false
+      return []
     }
     if transfer.isUnderWay, !transfer.isCounted { count(carrier, transfers: 1) }
-    return !unwritten.isEmpty
+    return take()
   }
 
   /// Counts all transfers as ended; bytes that still arrive count as well.
@@ -122,8 +122,7 @@ struct TrafficCounter: Sendable {
     unwritten[index].transfers += transfers
   }
 
-  /// Returns the traffic to record now.
-  mutating func take() -> [Entry] {
+  private mutating func take() -> [Entry] {
     defer { unwritten = [] }
     return unwritten
   }

@@ -8,9 +8,9 @@ package final class UsageMeter: Sendable {
   private let network: any NetworkReading
   private let time: MonotonicTime
   private let disk: ThreadExecutor?
-  /// Guards the network and the count; the ledger is written outside the lock.
+  /// Guards the network and the count; the ledger adds in memory under the lock, and writes outside.
   private let state = Mutex(State())
-  /// Held from the count to the ledger, so that a program that exits waits for traffic on its way there.
+  /// Held while the ledger writes, so that a program that exits waits for traffic on its way there.
   private let writing = Mutex(())
 
   private struct State {
@@ -63,8 +63,17 @@ package final class UsageMeter: Sendable {
   }
 
   private func write(_ take: (inout TrafficCounter) -> [TrafficCounter.Entry]) {
-    writing.withLock { _ in
-      for entry in state.withLock({ take(&$0.counter) }) {
+    _ = count(take)
+    writing.withLock { _ in ledger.write() }
+  }
+
+  /// Moves the gathered traffic to the ledger's memory, where readers of this process find it.
+  ///
+  /// - Returns: Whether there was any.
+  private func count(_ take: (inout TrafficCounter) -> [TrafficCounter.Entry]) -> Bool {
+    state.withLock { state in
+      let entries = take(&state.counter)
+      for entry in entries {
         ledger.add(
           ByteCount(entry.bytes),
           transfers: entry.transfers,
@@ -72,13 +81,15 @@ package final class UsageMeter: Sendable {
           metered: entry.carrier.metered
         )
       }
+      return !entries.isEmpty
     }
   }
 
-  /// Writes the gathered traffic on the disk's thread, once for all transfers that end meanwhile.
-  private func writeSoon() {
-    guard let disk else { return write { $0.take() } }
-    disk.afterwards { self.write { $0.take() } }
+  /// Ends a transfer, and writes on the disk's thread, once for all transfers that end meanwhile.
+  private func end(_ number: Int) {
+    guard count({ $0.end(number) }) else { return }
+    guard let disk else { return writing.withLock { _ in ledger.write() } }
+    disk.afterwards { self.writing.withLock { _ in self.ledger.write() } }
   }
 
   /// Writes the gathered traffic after the interval, even if no more bytes arrive.
@@ -111,6 +122,6 @@ package final class UsageMeter: Sendable {
     }
 
     /// Ends the transfer, which counts as one, regardless of its outcome, if it sent a request.
-    func end() { if meter.state.withLock({ $0.counter.end(number) }) { meter.writeSoon() } }
+    func end() { meter.end(number) }
   }
 }

@@ -72,6 +72,7 @@ import Testing
     let bench = try TestLoader(.cellular, policy: "budgeted", usage: ledger)
     try bench.settings.set(.cellularBudget, to: "600 MB")
     ledger.add(ByteCount(100_000_000), transfers: 1, network: .cellular, metered: .yes)
+    ledger.write()
     #expect(try Self.budget(bench.loader).left == "500 MB")
     try FileManager.default.removeItem(atPath: file)
     try makeFolder(file)
@@ -82,6 +83,7 @@ import Testing
   @Test func `usage that a lock kept from the disk is written at the end`() async throws {
     let (ledger, file) = ledger()
     ledger.add(ByteCount(1), transfers: 1, network: .cellular, metered: .yes)
+    ledger.write()
     let downloader = TestDownloader(body: SampleImage.jpeg)
     let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
     func total() throws -> Int {

@@ -19,6 +19,8 @@ final class TestLedger: UsageKeeping {
     counts.withLock { $0.append(usage) }
   }
 
+  func write() {}
+
   func flush() -> Bool { true }
 
   func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
@@ -35,10 +37,11 @@ final class TestLedger: UsageKeeping {
   }
 }
 
-/// Blocks until its gate is open.
+/// Writes only after its gate is open.
 final class SlowLedger: UsageKeeping {
   private let ledger: TestLedger
   private let asked = Atomic(false)
+  private let unwritten = Mutex<[@Sendable (TestLedger) -> Void]>([])
   let gate = Gate()
 
   init(_ ledger: TestLedger) { self.ledger = ledger }
@@ -48,9 +51,19 @@ final class SlowLedger: UsageKeeping {
   func today() -> CalendarDay { ledger.today() }
 
   func add(_ received: ByteCount, transfers: Int, network: NetworkKind, metered: Metered) {
+    unwritten.withLock {
+      $0.append { $0.add(received, transfers: transfers, network: network, metered: metered) }
+    }
+  }
+
+  func write() {
+    let counts = unwritten.withLock { counts in
+      defer { counts = [] }
+      return counts
+    }
     asked.store(true, ordering: .releasing)
     gate.wait()
-    ledger.add(received, transfers: transfers, network: network, metered: metered)
+    for count in counts { count(ledger) }
   }
 
   func flush() -> Bool { true }

@@ -27,16 +27,16 @@ import Testing
     #expect(count.add(3, to: second, over: wifi) == false, "also for all transfers")
     #expect(count.alarm() == [.init(carrier: wifi, bytes: 33)])
     #expect(count.add(4, to: first, over: wifi) == true, "another interval begins")
-    #expect(count.entries(afterEnd: first) == [.init(carrier: wifi, bytes: 4, transfers: 1)])
+    #expect(count.end(first) == [.init(carrier: wifi, bytes: 4, transfers: 1)])
     #expect(count.alarm() == [])
-    #expect(count.entries(afterEnd: second) == [.init(carrier: wifi, transfers: 1)])
+    #expect(count.end(second) == [.init(carrier: wifi, transfers: 1)])
   }
 
   @Test func `the end of a transfer starts no second timer`() {
     var count = TrafficCounter()
     let first = begin(&count, over: wifi)
     #expect(count.add(10, to: first, over: wifi) == true)
-    #expect(count.entries(afterEnd: first) == [.init(carrier: wifi, bytes: 10, transfers: 1)])
+    #expect(count.end(first) == [.init(carrier: wifi, bytes: 10, transfers: 1)])
     let second = begin(&count, over: wifi)
     #expect(count.add(20, to: second, over: wifi) == false)
     #expect(count.alarm() == [.init(carrier: wifi, bytes: 20)])
@@ -51,7 +51,7 @@ import Testing
     _ = count.add(30, to: number, over: cellular)
     _ = count.add(1, to: number, over: dear)
     #expect(
-      count.entries(afterEnd: number) == [
+      count.end(number) == [
         .init(carrier: wifi, bytes: 10), .init(carrier: cellular, bytes: 50),
         .init(carrier: dear, bytes: 1, transfers: 1),
       ],
@@ -66,7 +66,7 @@ import Testing
     #expect(count.alarm() == [])
     #expect(count.add(5, to: number, over: cellular) == true)
     #expect(count.alarm() == [.init(carrier: cellular, bytes: 5)])
-    #expect(count.entries(afterEnd: number) == [.init(carrier: cellular, transfers: 1)])
+    #expect(count.end(number) == [.init(carrier: cellular, transfers: 1)])
   }
 
   @Test func `only bytes from other machines count`() {
@@ -76,10 +76,10 @@ import Testing
     #expect(count.add(10, to: both, over: wifi) == false)
     count.goOn(both, over: cellular)
     #expect(count.add(20, to: both, over: cellular) == true)
-    #expect(count.entries(afterEnd: local) == [])
+    #expect(count.end(local) == [])
     count.goOn(both, over: nil)
     #expect(count.add(40, to: both, over: cellular) == false)
-    #expect(count.entries(afterEnd: both) == [.init(carrier: cellular, bytes: 20, transfers: 1)])
+    #expect(count.end(both) == [.init(carrier: cellular, bytes: 20, transfers: 1)])
   }
 
   @Test func `all transfers can be ended at once, and each counts once`() {
@@ -89,12 +89,7 @@ import Testing
     #expect(count.endAll() == [.init(carrier: wifi, bytes: 10, transfers: 1)])
     #expect(count.endAll() == [])
     _ = count.add(5, to: numbers[0], over: wifi)
-    #expect(count.entries(afterEnd: numbers[0]) == [.init(carrier: wifi, bytes: 5)])
-    #expect(count.entries(afterEnd: numbers[1]) == [])
+    #expect(count.end(numbers[0]) == [.init(carrier: wifi, bytes: 5)])
+    #expect(count.end(numbers[1]) == [])
   }
-}
-
-extension TrafficCounter {
-  /// Ends a transfer, and returns the traffic to record then.
-  fileprivate mutating func entries(afterEnd number: Int) -> [Entry] { end(number) ? take() : [] }
 }
