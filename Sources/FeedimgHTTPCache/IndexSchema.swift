@@ -13,7 +13,7 @@ enum IndexSchema {
   /// The pages in the log after which a commit writes them to the database and waits for the disk.
   ///
   /// An image takes three to four pages, so that one commit in 300 waits. On a small volume the log takes at most a
-  /// 64th of it: on a full disk, entries that are only in the log cannot be read, and so not be evicted.
+  /// 64th of it. On a full disk, entries that are only in the log can be neither read nor evicted.
   static func checkpointPages(_ space: FreeSpace?) -> Int {
     max(1, min(1024, (space?.size ?? .max) / 64 / pageSize))
   }

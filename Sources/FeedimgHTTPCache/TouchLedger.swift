@@ -5,7 +5,7 @@
 struct TouchLedger: Sendable {
   /// The index gets no use that is less than so many seconds after the one that it has.
   static let coarseness = 60
-  /// So many entries or reads cause a write.
+  /// So many entries or misses cause a write; hits wait for the next one.
   static let batch = 64
   /// The least seconds between two writes, unless the batch is full.
   static let pause = 1.0
@@ -50,7 +50,7 @@ struct TouchLedger: Sendable {
   /// Whether a write is due.
   func isDue(now: Double) -> Bool {
     let isPauseOver = now - writtenAt >= Self.pause || now < writtenAt
-    if max(uses.count, hits, misses) >= Self.batch { return isPauseOver || !wasRefused }
+    if max(uses.count, misses) >= Self.batch { return isPauseOver || !wasRefused }
     return !uses.isEmpty && isPauseOver
   }
 
