@@ -239,7 +239,7 @@ package final class UsageLedger: UsageKeeping {
 
   /// Renames a damaged database, in place of an earlier one, unless another process has done so already.
   private func keepPartial(_ damaged: FileIdentity) throws(UsageFault) {
-    let lock = try LockedFile(folder, within: Self.busyTimeouts.clearing, type: S_IFDIR)
+    let lock = try LockedFolder(folder, within: Self.busyTimeouts.clearing)
     guard lock.isNamed(folder), try FileIdentity(path) == damaged else { return }
     for ending in Self.endings {
       guard rename(path + ending, damagedPath + ending) == 0 || errno == ENOENT else {
