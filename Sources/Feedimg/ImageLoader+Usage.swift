@@ -6,7 +6,7 @@ extension ImageLoader {
   /// Running transfers count as ended. If the program exits without this call, their bytes are not counted,
   /// nor are those of the last two seconds.
   ///
-  /// The call waits for the disk. It waits at most a quarter of a second for another program that replaces
+  /// The call waits for the disk. It waits at most a quarter of a second for another program that writes
   /// the ledger. It does nothing if every byte is already recorded.
   public func writeUsage() {
     meter?.endAll()

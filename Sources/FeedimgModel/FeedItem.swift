@@ -1,6 +1,6 @@
 /// One image of a feed, as an original, a thumbnail, or both.
 public struct FeedItem: Sendable, Hashable {
-  /// What an image is for.
+  /// The use of an image.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// An image that users look at.
     case picture
@@ -47,7 +47,7 @@ public struct FeedItem: Sendable, Hashable {
     get { storage.values.sizes }
     set { update { $0.sizes = newValue } }
   }
-  /// What the image is for; policies do not depend on it.
+  /// The use of the image; policies do not depend on it.
   public var kind: Kind {
     get { storage.values.kind }
     set { update { $0.kind = newValue } }
