@@ -133,6 +133,16 @@ import Testing
     #expect(ledger.lines == ["wifi no 10 1", "wifi no 20 0"])
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a slot shows an image while the ledger is being written`() async throws
+  {
+    let slow = SlowLedger(ledger)
+    let bench = try TestLoader(.wifi, downloader: TestDownloader(body: SampleImage.jpeg), usage: slow)
+    let slot = bench.loader.slot()
+    slot.show(try TestLoader.item(original: "http://pictures.example/a.jpg"))
+    #expect(await slot.first { $0.shown == .original } != nil)
+    slow.gate.open()
+  }
+
   @Test func `when a program ends no count is still on its way to the ledger`() async throws {
     let slow = SlowLedger(ledger)
     let meter = UsageMeter(slow, network: TestLoader.Network(.wifi), time: time.time)
