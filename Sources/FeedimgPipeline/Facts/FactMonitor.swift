@@ -20,13 +20,17 @@ import Synchronization
     var generation: Int?
     /// The last reported network.
     var network: NetworkState?
+    /// An unreported network that a decision used; of several, preferably one that packets may have used.
+    var unreported: NetworkState?
   }
+
+  /// The time after which an unreported network has either been reported or has changed back.
+  private static let flapTime = Duration.milliseconds(1500)
 
   private nonisolated let network: any NetworkMonitoring
   private nonisolated let settings: any SettingsReading
   private nonisolated let time: MonotonicTime
   private nonisolated let retries: RetryController
-  private nonisolated let flaps: NetworkFlapFilter
   private nonisolated let battery: @Sendable () -> Int?
   private nonisolated let onState: @Sendable (NetworkState) -> Void
   private nonisolated let onNetwork:
@@ -71,7 +75,6 @@ import Synchronization
     (self.network, self.settings, self.time, self.retries) = (network, settings, time, retries)
     (self.onState, self.onNetwork) = (onState, onNetwork)
     self.battery = battery
-    flaps = NetworkFlapFilter(time)
   }
 
   /// Counts the reported changes; nil while the monitor does not watch.
@@ -119,7 +122,6 @@ import Synchronization
     guard listeners.isEmpty, policy == nil else { return }
     changes += 1
     watches += 1
-    if !tasks.isEmpty { flaps.reported() }
     for task in tasks { task.cancel() }
     batteryTask?.cancel()
     batteryTask = nil
@@ -131,7 +133,6 @@ import Synchronization
   func stop() {
     isStopped = true
     retries.liveness.listen(nil)
-    flaps.reported()
     for task in tasks { task.cancel() }
     probe?.cancel()
     batteryTask?.cancel()
@@ -152,7 +153,11 @@ import Synchronization
   }
 
   private func publish() {
-    snapshot.withLock { ($0.generation, $0.network) = (tasks.isEmpty ? nil : changes, lastNetwork) }
+    snapshot.withLock { snapshot in
+      snapshot.generation = tasks.isEmpty ? nil : changes
+      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.unreported = nil }
+      snapshot.network = lastNetwork
+    }
   }
 
   private func start() {
@@ -186,7 +191,6 @@ import Synchronization
   private func note(_ new: NetworkState, of watch: Int) {
     guard watches == watch, let old = lastNetwork, old != new else { return }
     lastNetwork = new
-    flaps.reported()
     onState(new)
     var move: (@PipelineActor @Sendable () -> Void)?
     if !old.isSamePath(as: new) {
@@ -260,20 +264,24 @@ import Synchronization
 
   // MARK: A network that is there for a moment
 
-  /// Records the network that a decision used, which may change back before it is reported.
+  /// Records the network that a decision used.
   ///
-  /// Any thread may call it.
+  /// A change is reported only after it has lasted for some time. If the network changes back sooner, the loads
+  /// that decided in between decide again. Any thread may call it.
   nonisolated func observed(_ seen: NetworkState) {
-    let isNews = snapshot.withLock { $0.generation != nil && $0.network.map { $0 != seen } ?? false }
-    guard isNews else { return }
-    flaps.note(
-      seen,
-      isOver: { [weak self] in self.map { $0.network.currentState() == $0.reported } ?? true },
-      end: { [weak self] in self?.networkReverted(to: $0) }
-    )
+    let isFirst = snapshot.withLock { snapshot in
+      guard snapshot.generation != nil, let reported = snapshot.network, reported != seen else {
+        return false
+      }
+      defer { if snapshot.unreported == nil || seen.isReachable { snapshot.unreported = seen } }
+      return snapshot.unreported == nil
+    }
+    guard isFirst else { return }
+    PipelineActor.task { [weak self, time] in
+      guard (try? await time.sleep(Self.flapTime)) != nil, let self else { return }
+      if let seen = snapshot.withLock({ $0.unreported.take() }) { networkReverted(to: seen) }
+    }
   }
-
-  private nonisolated var reported: NetworkState? { snapshot.withLock { $0.network } }
 
   /// The network has changed back to the reported one after a decision used another.
   private func networkReverted(to seen: NetworkState) {
