@@ -16,7 +16,12 @@ package final class ServiceClient: Sendable {
     var obstacle: String?
     /// The reason why the service did not load the latest failed image; it may load others.
     var lastFailure: String?
+    /// Whether the service hangs.
+    var hasStopped = false
   }
+
+  /// The time without bytes after which the service is asked whether it still responds.
+  static let checkInterval = Duration.seconds(5)
 
   private let socket: String
   /// The cache folder of this program; a service with another folder is not used.
@@ -26,7 +31,7 @@ package final class ServiceClient: Sendable {
   /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
   private let silence = Promise<LoadError?>()
   private let isProbed = Atomic(false)
-  private let healthMonitor: ServiceHealthMonitor
+  private let time: MonotonicTime
   /// Guards the state; requests go out outside the lock.
   private let state = Mutex(State())
 
@@ -37,10 +42,8 @@ package final class ServiceClient: Sendable {
     probeTimeout: Duration = .seconds(2),
     time: MonotonicTime = .system()
   ) {
-    (self.socket, self.cacheFolder, self.downloader) = (socket, cacheFolder, downloader)
-    let probe = ServiceProbe(socket: socket, downloader: downloader, timeout: probeTimeout)
-    self.probe = probe
-    healthMonitor = ServiceHealthMonitor(probe, time)
+    (self.socket, self.cacheFolder, self.downloader, self.time) = (socket, cacheFolder, downloader, time)
+    probe = ServiceProbe(socket: socket, downloader: downloader, timeout: probeTimeout)
   }
 
   /// A message about the use of the service so far; nil before its first use.
@@ -80,25 +83,21 @@ package final class ServiceClient: Sendable {
     // A random name distinguishes this load from those of all other clients.
     let name = String(UInt64.random(in: .min ... .max), radix: 36)
     guard let request = request(variant, settings, priority, name) else { return nil }
-    let urgency = ServicePriorityUpdater(after: priority) { await self.send($0, of: name) }
-    inFlight.onPriority { [weak inFlight] in if let inFlight { urgency.follow { inFlight.priority } } }
+    let updates = updatePriority(of: inFlight, name, after: priority)
     defer {
       inFlight.onPriority(nil)
-      urgency.end()
+      updates.cancel()
     }
-    urgency.follow { inFlight.priority }
-    let receiver = ServiceReceiver(inFlight, healthMonitor)
+    let receiver = ServiceReceiver(inFlight)
     inFlight.setScans(of: variant.url) { [weak receiver] in receiver?.scan() }
     defer { inFlight.setScans(of: variant.url, nil) }
     let head: ResponseHead
     do throws(LoadError) {
       head = try await perform(request, into: receiver)
     } catch {
-      let silence = healthMonitor.silence
-      if let silence { giveUp("it stopped responding: \(silence.message)") }
-      guard error.code != .cancelled || silence != nil && !Task.isCancelled else { throw error }
+      guard error.code != .cancelled || hasStopped && !Task.isCancelled else { throw error }
       // If the transfer of the image itself was interrupted, the next attempt reports that.
-      if silence == nil, receiver.head == nil { giveUp("it does not respond: \(error.message)") }
+      if !hasStopped, receiver.head == nil { giveUp("it does not respond: \(error.message)") }
       // The bytes of a load by this program count for its own caller.
       inFlight.countsForOtherClient = false
       note("the response was interrupted: \(error.message)")
@@ -126,6 +125,9 @@ package final class ServiceClient: Sendable {
     return false
   }
 
+  /// Whether the service hangs, so that all requests to it end.
+  private var hasStopped: Bool { state.withLock { $0.hasStopped } }
+
   /// Sends the request for an image, and cancels it if the service hangs.
   private func perform(
     _ request: DownloadRequest,
@@ -138,14 +140,59 @@ package final class ServiceClient: Sendable {
         return .failure(error)
       }
     }
-    let number = healthMonitor.begin { transfer.cancel() }
-    defer { healthMonitor.end(number) }
+    let check = Task { if await hangs(receiver) { transfer.cancel() } }
+    defer { check.cancel() }
     let result = await withTaskCancellationHandler {
       await transfer.value
     } onCancel: {
       transfer.cancel()
     }
     return try result.get()
+  }
+
+  /// Waits until the service hangs, because requests for images have long timeouts.
+  ///
+  /// After each ``checkInterval`` without bytes, it asks the service whether it still responds. A service that
+  /// refuses new connections still serves its present clients or closes their connections.
+  ///
+  /// - Returns: False if the task is cancelled first, or no thread is available for the wait.
+  private func hangs(_ receiver: ServiceReceiver) async -> Bool {
+    while (try? await time.sleep(Self.checkInterval)) != nil {
+      if hasStopped { return true }
+      guard !receiver.takeHasReceived(), let silence = await probe.perform(), silence.code == .timeout,
+        !receiver.takeHasReceived()
+      else { continue }
+      state.withLock { state in
+        state.hasStopped = true
+        state.obstacle = "it stopped responding: \(silence.message)"
+      }
+      return true
+    }
+    return false
+  }
+
+  /// Tells the service when the priority of a requested image changes, until the returned task is cancelled.
+  ///
+  /// An HTTP/1.1 request cannot change its priority later (RFC 9218 §7 applies to later versions), so separate
+  /// requests send the new priorities, one at a time.
+  private func updatePriority(
+    of load: InFlightLoad,
+    _ name: String,
+    after first: LoadPriority
+  ) -> Task<Void, Never> {
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    load.onPriority { continuation.yield() }
+    // The priority may have changed before the listener was set.
+    continuation.yield()
+    return Task { [weak load] in
+      var sent = first
+      for await _ in changes {
+        guard let priority = load?.priority else { return }
+        guard priority != sent else { continue }
+        sent = priority
+        await send(priority, of: name)
+      }
+    }
   }
 
   /// The source of an image, read from the `Cache-Status` of the service (RFC 9211 §2).
