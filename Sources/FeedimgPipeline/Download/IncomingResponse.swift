@@ -93,7 +93,9 @@ final class IncomingResponse: Sendable {
     var writer: (any ImageWriting)?
     var stream: StreamingResponse?
     var scans = ScanSelector()
-    var buffer = BodyBuffer()
+    /// Reads the file of the body for slow readers; created once the body is longer than
+    /// ``ResponseStream/window``.
+    var written: (any WrittenReading)?
 
     // The state of the current request:
     var resumption: Resumption?
@@ -346,7 +348,7 @@ final class IncomingResponse: Sendable {
     (state.response, state.lastHead, state.bytes) = (nil, nil, [])
     (state.start, state.count, state.storedCount) = (0, 0, 0)
     (state.mediaType, state.obstacle, state.writer) = (nil, nil, nil)
-    (state.scans, state.buffer, state.isReceiving) = (ScanSelector(), BodyBuffer(), false)
+    (state.scans, state.written, state.isReceiving) = (ScanSelector(), nil, false)
   }
 
   // MARK: The body
@@ -370,8 +372,12 @@ final class IncomingResponse: Sendable {
     } else {
       chunk.stream?.body.append(bytes, at: count - bytes.count)
     }
-    if let writer = chunk.writer, write(bytes, to: writer), let stream = chunk.stream {
-      chunk.buffer.note(writer, holds: count, of: stream.body)
+    if let writer = chunk.writer, write(bytes, to: writer), let stream = chunk.stream,
+      count > ResponseStream.window
+    {
+      let written = chunk.written ?? writer.makeReader()
+      if chunk.written == nil { state.withLock { $0.written = written } }
+      if let written { stream.body.note(written, holding: count) }
     }
     if count > BodyMemory.uncounted {
       let held = (purpose.isImage ? count : 0) + (chunk.stream?.body.heldCount ?? 0)
@@ -399,7 +405,7 @@ final class IncomingResponse: Sendable {
     var isReported = false
     var stream: StreamingResponse?
     var writer: (any ImageWriting)?
-    var buffer: BodyBuffer
+    var written: (any WrittenReading)?
   }
 
   private func take(
@@ -408,7 +414,7 @@ final class IncomingResponse: Sendable {
     _ state: inout State
   ) throws(LoadError) -> Chunk {
     if state.isStopped { throw Self.stopped }
-    var chunk = Chunk(buffer: state.buffer)
+    var chunk = Chunk()
     chunk.totals = state.totals.add(bytes.count, at: now, interval: .milliseconds(16))
     // The scheduler hears of bytes ten times a second.
     chunk.schedule = state.schedule.add(bytes.count, at: now, interval: .milliseconds(100))
@@ -422,7 +428,8 @@ final class IncomingResponse: Sendable {
     // stop the transfer.
     let due = state.progress.add(bytes.count, at: now, interval: .milliseconds(16), limit: 16 << 10)
     (chunk.count, chunk.total) = (state.count, state.response?.head.contentLength)
-    (chunk.isReported, chunk.stream, chunk.writer) = (due > 0, state.stream, state.writer)
+    chunk.isReported = due > 0
+    (chunk.stream, chunk.writer, chunk.written) = (state.stream, state.writer, state.written)
     return chunk
   }
 

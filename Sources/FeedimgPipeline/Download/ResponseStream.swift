@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// A body that several readers read while it arrives, each at its own pace.
@@ -14,8 +15,6 @@ package final class ResponseStream: Sendable {
     var count = 0
     var written: (any WrittenReading)?
     var end: Result<Void, LoadError>?
-    var waiters: [Int: Waiter] = [:]
-    var issued = 0
 
     /// Removes the chunks before a position.
     ///
@@ -47,13 +46,10 @@ package final class ResponseStream: Sendable {
     }
   }
 
-  fileprivate struct Waiter {
-    var position: Int
-    var continuation: CheckedContinuation<Void, Never>
-  }
-
-  /// Guards the bytes and the waiting readers; they are resumed outside the lock.
+  /// Guards the bytes.
   private let state = Mutex(State())
+  /// The readers that wait for more bytes.
+  private let readers = Waiters<Void>()
 
   package init() {}
 
@@ -74,12 +70,13 @@ package final class ResponseStream: Sendable {
   ///   - bytes: Valid only during the call.
   ///   - position: Their position in the body, at most ``count``.
   func append(_ bytes: UnsafeRawBufferPointer, at position: Int) {
-    resume {
+    state.withLock {
       guard $0.end == nil, position <= $0.count, position + bytes.count > $0.count else { return }
       let fresh = UnsafeRawBufferPointer(rebasing: bytes[($0.count - position)...])
       $0.chunks.append(Array(fresh))
       $0.count += fresh.count
     }
+    readers.resumeAll()
   }
 
   /// Sets the file from which readers can read earlier bytes, so that memory holds fewer.
@@ -109,14 +106,14 @@ package final class ResponseStream: Sendable {
   ///
   /// - Parameter error: Why the body is incomplete; nil if it is complete.
   func end(_ error: LoadError? = nil) {
-    var gone: [[UInt8]] = []
-    resume { state in
-      guard state.end == nil else { return }
+    let gone = state.withLock { state in
+      guard state.end == nil else { return [[UInt8]]() }
       state.end = error.map { .failure($0) } ?? .success(())
       // The unread rest of an interrupted body is not worth its memory.
-      if error != nil { gone = state.removeLastChunks(keeping: Self.window) }
+      return error == nil ? [] : state.removeLastChunks(keeping: Self.window)
     }
     withExtendedLifetime(gone) {}
+    readers.resumeAll()
   }
 
   /// Waits for the next chunk of the body.
@@ -142,39 +139,8 @@ package final class ResponseStream: Sendable {
         return nil
       }
       guard !Task.isCancelled else { throw LoadError(.cancelled, message: "cancelled") }
-      await waitForBytes(after: position)
+      await readers.wait { state.withLock { $0.count > position || $0.end != nil } ? () : nil }
     }
-  }
-
-  /// Returns when more bytes arrive, the body ends, or the task is cancelled.
-  private func waitForBytes(after position: Int) async {
-    let number = state.withLock { state in
-      state.issued += 1
-      return state.issued
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isNeedless = state.withLock { state in
-          guard state.count <= position, state.end == nil, !Task.isCancelled else { return true }
-          state.waiters[number] = Waiter(position: position, continuation: continuation)
-          return false
-        }
-        if isNeedless { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume()
-    }
-  }
-
-  private func resume(after change: (inout State) -> Void) {
-    let ready = state.withLock { state in
-      change(&state)
-      let isEnded = state.end != nil
-      let ready = state.waiters.filter { isEnded || $0.value.position < state.count }
-      for number in ready.keys { state.waiters[number] = nil }
-      return ready
-    }
-    for waiter in ready.values { waiter.continuation.resume() }
   }
 }
 
