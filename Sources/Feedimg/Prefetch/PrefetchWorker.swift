@@ -11,8 +11,8 @@ final class PrefetchWorker: Sendable {
     /// The running loads, by item; they are cancelled when no longer needed.
     var loads: [Int: Task<Result<LoadedImage, LoadError>, Never>] = [:]
     var allowance: PrefetchBudget
-    /// The items that wait until it is known whether their image fits.
-    var waiters: [CheckedContinuation<PrefetchBudget.Entry, Never>] = []
+    /// The number of changes after which waiting items check again.
+    var looks = 0
     /// Why a load was cancelled.
     var reasons: [Int: Prefetch.Reason] = [:]
     var isStopped = false
@@ -40,6 +40,8 @@ final class PrefetchWorker: Sendable {
   private let state: Mutex<State>
   /// Serializes the reports, so that the last one ends after all others.
   private let reporting = Mutex(())
+  /// The items that wait until it is known whether their image fits.
+  private let undecided = Waiters<Void>()
   /// Reconsiders waiting items when a failed server responds again.
   let calls: CircuitSubscription
 
@@ -155,32 +157,21 @@ final class PrefetchWorker: Sendable {
       case .load(let wanted): role = wanted
       }
       let variant = items[index][role]
-      let entry = await withCheckedContinuation { continuation in
-        let entry = state.withLock { state -> PrefetchBudget.Entry? in
-          let entry =
-            state.isStopped
-            ? .wait : state.allowance.enter(index, size: variant?.size, after: length, of: variant?.url.key)
-          guard entry == .wait, !state.isStopped else { return entry }
-          state.waiters.append(continuation)
-          return nil
-        }
-        if let entry { continuation.resume(returning: entry) }
+      let (entry, looks) = state.withLock { state in
+        (state.allowance.enter(index, size: variant?.size, after: length, of: variant?.url.key), state.looks)
       }
       switch entry {
       case .begin: return .load((decided.resolution, generation))
       case .leaveOut(let reason): return .leaveOut(reason)
-      case .wait: continue
+      case .wait: await undecided.wait { state.withLock { $0.looks != looks } ? () : nil }
       }
     }
   }
 
   /// Lets waiting items check again whether they may start.
   private func lookAgain() {
-    let waiters = state.withLock { state in
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.resume(returning: .wait) }
+    state.withLock { $0.looks += 1 }
+    undecided.resumeAll()
   }
 
   /// Loads an image and reports the outcome.

@@ -184,7 +184,7 @@ extension ImageSlot {
       /// - Parameter actor: The actor of the caller; the result is the latest when the caller resumes there.
       /// - Returns: The presentation to draw now; nil at the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Presentation? {
-        guard let next = await screen.next(after: version, isolation: actor) else { return nil }
+        guard let next = await screen.next(after: version) else { return nil }
         version = next.version
         return next.presentation
       }

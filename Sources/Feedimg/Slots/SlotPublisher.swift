@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgPipeline
+import FeedimgSystem
 import Synchronization
 
 /// Publishes the state of a slot to all its watchers; each sees the latest and may miss earlier ones.
@@ -9,14 +10,12 @@ import Synchronization
 final class SlotPublisher: Sendable {
   private struct State {
     var slot = SlotState()
-    var watchers: [Int: CheckedContinuation<Void, Never>] = [:]
-    var cancelled: Set<Int> = []
-    var issued = 0
     var isClosed = false
   }
 
-  /// Guards the state and the watchers; watchers are resumed outside the lock.
+  /// Guards the state.
   private let state = Mutex(State())
+  private let watchers = Waiters<Void>()
 
   var latest: Presentation? { state.withLock { $0.slot.latest } }
 
@@ -57,60 +56,30 @@ final class SlotPublisher: Sendable {
 
   /// Waits for a presentation newer than a version.
   ///
-  /// - Parameters:
-  ///   - version: The version that the watcher saw last.
-  ///   - isolation: The actor of the caller.
+  /// - Parameter version: The version that the watcher saw last.
   /// - Returns: The latest presentation and its version; nil if the slot is gone or the task cancelled.
-  func next(
-    after version: Int,
-    isolation: isolated (any Actor)? = #isolation
-  ) async -> (presentation: Presentation, version: Int)? {
+  func next(after version: Int) async -> (presentation: Presentation, version: Int)? {
     while !Task.isCancelled {
-      let (news, isClosed, number) = state.withLock { state in
-        state.issued += 1
+      let (news, isClosed) = state.withLock { state in
         let news = state.slot.version > version ? state.slot.latest.map { ($0, state.slot.version) } : nil
-        return (news, state.isClosed, state.issued)
+        return (news, state.isClosed)
       }
       if let news { return news }
       guard !isClosed else { return nil }
-      await wait(number, after: version)
+      await watchers.wait {
+        state.withLock { $0.isClosed || $0.slot.version > version && $0.slot.latest != nil } ? () : nil
+      }
     }
     return nil
   }
 
-  private func wait(_ number: Int, after version: Int, isolation: isolated (any Actor)? = #isolation) async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          let hasNews = state.slot.version > version && state.slot.latest != nil
-          if hasNews || state.isClosed || state.cancelled.remove(number) != nil { return true }
-          state.watchers[number] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      let watcher = state.withLock { state in
-        let watcher = state.watchers.removeValue(forKey: number)
-        if watcher == nil { state.cancelled.insert(number) }
-        return watcher
-      }
-      watcher?.resume()
-    }
-    state.withLock { _ = $0.cancelled.remove(number) }
-  }
-
   private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
-    let (value, watchers) = state.withLock { state in
+    let (value, isNews) = state.withLock { state in
       let before = state.slot.version
       let value = body(&state)
-      guard state.slot.version != before || state.isClosed else {
-        return (value, [] as [CheckedContinuation<Void, Never>])
-      }
-      defer { state.watchers = [:] }
-      return (value, Array(state.watchers.values))
+      return (value, state.slot.version != before || state.isClosed)
     }
-    for watcher in watchers { watcher.resume() }
+    if isNews { watchers.resumeAll() }
     return value
   }
 }
