@@ -17,13 +17,6 @@ struct PrefetchBudget: Sendable {
     case leaveOut(Prefetch.Reason)
   }
 
-  /// The length of an image, as the response to an earlier attempt stated it.
-  enum Length: Hashable, Sendable {
-    case announced(ByteCount)
-    /// The response stated no length, so the image may be as long as the limit for one image.
-    case open
-  }
-
   private struct Load: Sendable {
     /// Identifies the image across loads; nil if that does not matter.
     let key: String?
@@ -33,8 +26,6 @@ struct PrefetchBudget: Sendable {
     var expected: Int
     /// Whether `expected` is a declared size.
     let isDeclared: Bool
-    /// Whether the load started although its expected size did not fit.
-    let isProbe: Bool
     /// The bytes of the image that are present, those of earlier loads included; nil before the response
     /// head.
     var position: Int?
@@ -42,17 +33,18 @@ struct PrefetchBudget: Sendable {
     var length: Int?
     /// The bytes that this load received.
     var moved = 0
-    /// The load's number among those whose response states no length; nil for all others.
-    var endless: Int?
+    /// Whether the response states no length, so that the image may be as long as the limit for one image.
+    var isOpen = false
     /// Whether the load must stop.
     var mustStop = false
 
-    /// Whether the remaining size is unknown.
-    var isOpen: Bool { pays && !mustStop && length == nil }
-    /// The bytes that will certainly arrive.
-    var announced: Int { mustStop || !pays ? 0 : max(0, (length ?? 0) - (position ?? 0)) }
     /// The bytes reserved beyond those received.
-    var kept: Int { isOpen ? max(0, expected - moved) : announced }
+    var kept: Int {
+      guard pays, !mustStop else { return 0 }
+      return max(0, length.map { $0 - (position ?? 0) } ?? (expected - moved))
+    }
+    /// The bytes that will certainly arrive.
+    var announced: Int { length == nil ? 0 : kept }
   }
 
   /// The expected size of an image while no length is known: a typical picture in a feed.
@@ -65,7 +57,6 @@ struct PrefetchBudget: Sendable {
   private let total: Int
   private let perImage: Int
   private var loads: [Int: Load] = [:]
-  private var issued = 0
   private var lengths = (sum: 0, count: 0)
   private var refusals = 0
   /// The bytes that came over the network.
@@ -83,43 +74,19 @@ struct PrefetchBudget: Sendable {
   /// - Parameters:
   ///   - index: Identifies the load until ``leave(_:)``.
   ///   - size: The size that the item declares; nil if it declares none.
-  ///   - length: The length that an earlier attempt learned.
   ///   - key: Identifies the image. No bytes are reserved for an image that another load already fetches.
   /// - Returns: What to do. On `wait`, call again after another load is noted or leaves.
-  mutating func enter(
-    _ index: Int,
-    size: ByteCount?,
-    after length: Length? = nil,
-    of key: String? = nil
-  ) -> Entry {
-    let declared: ByteCount? =
-      switch length {
-      case .announced(let length)?: length
-      case .open?: nil
-      case nil: size
-      }
-    let known = declared.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
+  mutating func enter(_ index: Int, size: ByteCount?, of key: String? = nil) -> Entry {
+    let known = size.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
     if let known, known > perImage { return .leaveOut(.tooLarge) }
     let shares = key != nil && loads.values.contains { $0.key == key && !$0.mustStop }
-    let expected = known ?? (length == .open ? perImage : estimate)
-    if shares || committed + expected <= total {
-      loads[index] = Load(
-        key: key,
-        pays: !shares,
-        expected: expected,
-        isDeclared: known != nil,
-        isProbe: false
-      )
-      return .begin
+    let expected = known ?? estimate
+    // Try one image of unknown size at a time, because it may be small enough.
+    let mayTry = known == nil && loads.isEmpty && spent < total && refusals < Self.maximumRefusals
+    guard shares || committed + expected <= total || mayTry else {
+      return loads.isEmpty || spent + (known ?? 1) > total ? .leaveOut(.spent) : .wait
     }
-    // The image would not fit even if the running loads received no more bytes.
-    guard spent < total, spent + (known ?? 0) <= total else { return .leaveOut(.spent) }
-    guard known == nil, certain < total, refusals < Self.maximumRefusals else {
-      return loads.isEmpty ? .leaveOut(.spent) : .wait
-    }
-    // Try one image of unknown size at a time, because each may be small enough.
-    guard !loads.values.contains(where: \.isOpen) else { return .wait }
-    loads[index] = Load(key: key, pays: true, expected: expected, isDeclared: false, isProbe: true)
+    loads[index] = Load(key: key, pays: !shares, expected: expected, isDeclared: known != nil)
     return .begin
   }
 
@@ -143,20 +110,13 @@ struct PrefetchBudget: Sendable {
     spent = Self.bounded(spent + brought)
     if isFirst, let length, load.length != length { learn(length) }
     (load.position, load.length) = (position, length)
-    if load.isOpen, load.endless == nil, !load.isDeclared || load.moved > load.expected {
-      // The image may be as long as the limit for one image.
-      issued += 1
-      (load.endless, load.expected) = (issued, perImage)
-    }
+    let opens = length == nil && !load.isOpen && (!load.isDeclared || load.moved > load.expected)
+    if opens { (load.isOpen, load.expected) = (true, perImage) }
     loads[index] = load
-    guard !load.mustStop else { return nil }
-    guard let reason = obstacle(load) else { return nil }
-    if load.isProbe { refusals += 1 }
+    guard !load.mustStop, let reason = obstacle(index, load, opens: opens) else { return nil }
+    if reason == .spent, !load.isDeclared { refusals += 1 }
     // Stop all loads of the transfer; otherwise the next one would continue it.
-    for index in sharing(with: index) {
-      loads[index]?.mustStop = true
-      loads[index]?.length = length
-    }
+    for index in sharing(with: index) { loads[index]?.mustStop = true }
     return reason
   }
 
@@ -169,14 +129,13 @@ struct PrefetchBudget: Sendable {
   /// Returns whether the response head of a load has arrived.
   func hasBegun(_ index: Int) -> Bool { loads[index]?.position != nil }
 
-  private func obstacle(_ load: Load) -> Prefetch.Reason? {
+  private func obstacle(_ index: Int, _ load: Load, opens: Bool) -> Prefetch.Reason? {
     if max(load.length ?? 0, load.position ?? 0) > perImage { return .tooLarge }
     guard load.pays else { return nil }
-    if certain > total { return .spent }
-    guard load.isOpen, let number = load.endless, committed > total else { return nil }
-    // The first load of unknown length continues to the limit, so that not all of them stop there.
-    let isFirst = !loads.values.contains { $0.isOpen && $0.endless ?? .max < number }
-    return isFirst ? nil : .spent
+    if loads.values.reduce(spent, { $0 + $1.announced }) > total { return .spent }
+    // Of the images without a length, the first continues to the limit, so that not all of them stop there.
+    let isFirst = !loads.contains { $0.key != index && $0.value.isOpen && $0.value.kept > 0 }
+    return opens && !isFirst && committed > total ? .spent : nil
   }
 
   /// Ends a load, for any reason.
@@ -186,13 +145,12 @@ struct PrefetchBudget: Sendable {
   @discardableResult
   mutating func leave(_ index: Int) -> ByteCount {
     guard let load = loads.removeValue(forKey: index) else { return ByteCount(0) }
-    if load.isProbe, !load.mustStop { refusals = 0 }
-    if load.pays, load.length == nil, let length = load.position, !load.mustStop { learn(length) }
+    if !load.mustStop {
+      refusals = 0
+      if load.pays, load.length == nil, let length = load.position { learn(length) }
+    }
     return ByteCount(load.moved)
   }
-
-  /// Returns the length of the whole image; nil if the response has not stated it.
-  func length(of index: Int) -> ByteCount? { loads[index]?.length.map { ByteCount($0) } }
 
   private mutating func learn(_ length: Int) {
     lengths = (Self.bounded(lengths.sum + length), lengths.count + 1)
@@ -202,9 +160,6 @@ struct PrefetchBudget: Sendable {
   private var estimate: Int {
     min(perImage, lengths.count == 0 ? Self.firstEstimate : max(1, lengths.sum / lengths.count))
   }
-
-  /// The bytes spent, and those that will certainly arrive.
-  private var certain: Int { loads.values.reduce(spent) { $0 + $1.announced } }
 
   /// The bytes spent, and those reserved.
   private var committed: Int { loads.values.reduce(spent) { $0 + $1.kept } }

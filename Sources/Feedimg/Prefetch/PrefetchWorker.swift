@@ -124,28 +124,19 @@ final class PrefetchWorker: Sendable {
     case leaveOut(Prefetch.Reason)
   }
 
-  /// The most attempts for an image, if others prove larger than expected and leave no room for it.
-  private static let attempts = 3
-
   @PipelineActor private func fetch(_ index: Int) async {
-    var length: PrefetchBudget.Length?
-    for _ in 0..<Self.attempts {
-      switch await enter(index, length) {
-      case nil: return
-      case .leaveOut(let reason)?:
-        end(index, .skipped(reason))
-        // This path never suspends, and many such items in a row would block the thread.
-        return await Task.yield()
-      case .load(let beginning)?:
-        guard let known = await load(index, beginning) else { return }
-        length = known
-      }
+    switch await enter(index) {
+    case nil: break
+    case .leaveOut(let reason)?:
+      end(index, .skipped(reason))
+      // This path never suspends, and many such items in a row would block the thread.
+      await Task.yield()
+    case .load(let decided)?: await load(index, decided)
     }
-    end(index, .skipped(.spent))
   }
 
   /// Waits until an image may be loaded or must be skipped; returns nil after a stop.
-  @PipelineActor private func enter(_ index: Int, _ length: PrefetchBudget.Length?) async -> StartCheck? {
+  @PipelineActor private func enter(_ index: Int) async -> StartCheck? {
     while true {
       guard !isStopped else { return nil }
       guard loader.pressure.allowsPrefetch else { return .leaveOut(.memory) }
@@ -158,7 +149,7 @@ final class PrefetchWorker: Sendable {
       }
       let variant = items[index][role]
       let (entry, looks) = state.withLock { state in
-        (state.allowance.enter(index, size: variant?.size, after: length, of: variant?.url.key), state.looks)
+        (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.looks)
       }
       switch entry {
       case .begin: return .load((decided.resolution, generation))
@@ -179,11 +170,10 @@ final class PrefetchWorker: Sendable {
   /// - Parameters:
   ///   - index: The index of the item.
   ///   - decided: The decision and its generation.
-  /// - Returns: The known length of an image that must wait for room; nil for any other outcome.
   @PipelineActor private func load(
     _ index: Int,
     _ decided: (resolution: Resolution, generation: Int?)
-  ) async -> PrefetchBudget.Length? {
+  ) async {
     var operation = ImageLoad(loader: loader, item: items[index], facts: [:])
     (operation.handle, operation.waitsForUnresponsiveHosts) = (LoadHandle(.prefetch), !waits)
     operation.accounting = { [weak self] in self?.note($0, index, isFirst: $1) }
@@ -206,10 +196,9 @@ final class PrefetchWorker: Sendable {
     }
     if isOver { load.cancel() }
     let result = await load.value
-    let (reason, received, length) = state.withLock { state in
+    let (reason, received) = state.withLock { state in
       state.loads[index] = nil
-      let length = state.allowance.length(of: index)
-      return (state.reasons.removeValue(forKey: index), state.allowance.leave(index), length)
+      return (state.reasons.removeValue(forKey: index), state.allowance.leave(index))
     }
     defer { lookAgain() }
     switch result {
@@ -221,12 +210,10 @@ final class PrefetchWorker: Sendable {
       calls.forget(image.variant.url)
       end(index, Self.result(of: image, received))
     case .failure(let error) where error.code == .cancelled:
-      if reason == .spent { return length.map { .announced($0) } ?? .open }
       if let reason { end(index, .skipped(reason)) } else if !isStopped { end(index, .failed(error)) }
     case .failure(let error) where error.code == .nothingToShow: end(index, .skipped(.offline))
     case .failure(let error): endFailed(index, error)
     }
-    return nil
   }
 
   /// Counts received bytes and cancels loads that exceed a limit; the first call follows the response head.

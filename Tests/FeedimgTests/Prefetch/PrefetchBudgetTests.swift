@@ -78,33 +78,33 @@ import Testing
       steps: [
         .enter(0, nil, .begin), .enter(1, nil, .begin), .enter(2, nil, .wait), .note(0, 0, 300, nil),
         .enter(2, nil, .wait), .note(1, 0, 300, nil), .enter(2, nil, .begin), .enter(3, nil, .wait),
-        .note(2, 0, 300, nil), .enter(3, nil, .begin), .note(3, 0, 300, .spent), .leave(3),
-        .enter(4, nil, .begin), .note(4, 0, 100, nil), .enter(5, nil, .wait),
+        .note(2, 0, 300, nil), .enter(3, nil, .wait), .note(0, 300, 300, nil), .leave(0),
+        .note(1, 300, 300, nil), .leave(1), .note(2, 300, 300, nil), .leave(2),
+        .enter(3, nil, .begin), .enter(4, nil, .wait), .note(3, 0, 300, .spent), .leave(3),
+        .enter(4, nil, .begin), .note(4, 0, 100, nil),
       ],
-      spent: 0
+      spent: 900
     ),
     Row(
       testDescription: "a few images that do not fit stop further attempts",
       total: 400,
       steps: [
-        .enter(0, 300, .begin), .note(0, 0, 300, nil),
+        .enter(0, 300, .begin), .note(0, 0, 300, nil), .enter(1, nil, .wait), .note(0, 300, 300, nil),
+        .leave(0),
         .enter(1, nil, .begin), .note(1, 0, 300, .spent), .leave(1),
         .enter(2, nil, .begin), .note(2, 0, 300, .spent), .leave(2),
         .enter(3, nil, .begin), .note(3, 0, 300, .spent), .leave(3),
         .enter(4, nil, .begin), .note(4, 0, 300, .spent), .leave(4),
-        .enter(5, nil, .wait), .note(0, 300, 300, nil), .leave(0), .enter(5, nil, .leaveOut(.spent)),
-        .enter(6, 100, .begin),
+        .enter(5, nil, .leaveOut(.spent)), .enter(6, 100, .begin),
       ],
       spent: 300
     ),
     Row(
-      testDescription: "of the bodies without a length one continues, and the others stop at their heads",
+      testDescription: "of the bodies without a length that may not all fit, the first continues",
       steps: [
-        .enter(0, nil, .begin), .enter(1, nil, .begin), .note(0, 0, nil, nil), .note(1, 0, nil, nil),
-        .enter(2, nil, .wait), .note(0, 200, nil, nil), .leave(0), .enter(2, nil, .begin),
-        .enter(3, nil, .wait), .note(2, 0, nil, .spent), .leave(2), .note(1, 400, nil, nil), .leave(1),
-        .enter(2, nil, .begin), .note(2, 0, nil, nil), .note(2, 300, nil, nil), .note(2, 400, nil, nil),
-        .note(2, 401, nil, .spent),
+        .enter(0, nil, .begin), .enter(1, 400, .begin), .note(0, 0, nil, nil), .note(1, 0, nil, nil),
+        .note(0, 200, nil, nil), .leave(0), .enter(2, nil, .begin), .note(2, 0, nil, nil),
+        .note(1, 401, nil, .spent), .leave(1), .note(2, 399, nil, nil), .note(2, 400, nil, .spent),
       ],
       spent: 1001
     ),

@@ -61,25 +61,6 @@ import Testing
     #expect(progress.done == 40)
   }
 
-  @Test func `a load without a length runs when budget becomes free`() async throws {
-    let gate = Gate()
-    let body = Self.picture(20_000)
-    let server = try LoopbackServer { _ in
-      let whole = Reply.chunked(Self.type, body: body, size: body.count)
-      guard case .send(let bytes)? = whole.steps.first else { return whole }
-      return Reply([.send(Array(bytes.prefix(10_000))), .wait(gate), .send(Array(bytes.dropFirst(10_000)))])
-    }
-    let test = try TestLoader()
-    // An image with an open size reserves half of the limit.
-    let limits = Prefetch.Limits(total: ByteCount(2 << 20), perImage: ByteCount(1 << 20))
-    let prefetch = test.loader.prefetch(try items(server, 6), limits: limits)
-    await server.reaches { $0.requests.count >= 4 }
-    gate.open()
-    let progress = await prefetch.finish()
-    #expect(progress.fetched == 6, "no load takes more than the others leave: \(progress.skipped)")
-    #expect(progress.received.bytes <= 6 * 20_000 + 6 * 20_000)
-  }
-
   @Test func `a load without a length that never fits is skipped in the end`() async throws {
     let body = Self.picture(400_000)
     let server = try LoopbackServer { _ in .chunked(Self.type, body: body, size: 40_000) }
