@@ -1,67 +1,78 @@
 import FeedimgModel
 import FeedimgSystem
-import Glibc
-import Synchronization
 
 /// The threads `feedimg-decode`, which start with the first jobs and sleep without work.
 final class DecodingThreads: Sendable {
   /// Called once, with false to do the work, or with true to report that it never runs.
   typealias Job = @Sendable (_ isGivenUp: Bool) -> Void
 
-  /// The state that the threads share with their owner, which they may outlive.
-  private final class Shared: @unchecked Sendable {
-    // Unchecked: any thread may use the semaphore (sem_overview(7)), and its address never changes.
-    let sleep = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-    let queue: Mutex<WorkQueue<Job>>
-
-    init(width: Int) {
-      queue = Mutex(WorkQueue(width: width))
-      sem_init(sleep, 0, 0)
-    }
-
-    deinit {
-      sem_destroy(sleep)
-      sleep.deallocate()
-    }
-
-    func run() {
-      while true {
-        switch queue.withLock({ $0.turn() }) {
-        case .work(let job): job(false)
-        case .sleep: while sem_wait(sleep) != 0 && errno == EINTR {}
-        case .end: return
-        }
-      }
-    }
+  private struct State: Sendable {
+    /// The jobs that no thread has begun, in order.
+    var jobs: [(number: Int, job: Job)] = []
+    var lastNumber = 0
+    var threads = 0
+    /// The number of jobs that threads run.
+    var running = 0
+    var isEnded = false
   }
 
-  private let shared: Shared
-  private let lastNumber = Atomic(0)
+  private let width: Int
+  /// The jobs; the threads may outlive the owner.
+  private let lock = ConditionLock(State())
 
-  init(width: Int) { shared = Shared(width: width) }
+  /// - Parameter width: The most threads.
+  init(width: Int) { self.width = max(1, width) }
 
   deinit {
-    let sleepers = shared.queue.withLock { $0.end() }
-    for _ in 0..<sleepers { sem_post(shared.sleep) }
+    lock.withLock { $0.isEnded = true }
+    lock.signalAll()
   }
 
   /// - Returns: A new job number, for ``submit(_:number:)`` and ``giveUp(_:)``.
-  func nextNumber() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
-
-  func submit(_ job: @escaping Job, number: Int) {
-    switch shared.queue.withLock({ $0.submit(job, number: number) }) {
-    case .startThread: if !start() { for job in shared.queue.withLock({ $0.threadFailed() }) { job(true) } }
-    case .wakeThread: sem_post(shared.sleep)
-    case .nothing: break
-    case .refuse: job(true)
+  func nextNumber() -> Int {
+    lock.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
     }
   }
 
-  private func start() -> Bool { SystemThread.start("feedimg-decode") { [shared] in shared.run() } }
+  func submit(_ job: @escaping Job, number: Int) {
+    let needsThread = lock.withLock { state in
+      state.jobs.append((number, job))
+      guard state.running + state.jobs.count > state.threads, state.threads < width else { return false }
+      state.threads += 1
+      return true
+    }
+    guard needsThread else { return lock.signal() }
+    guard !SystemThread.start("feedimg-decode", { [lock] in Self.runJobs(lock) }) else { return }
+    let lost = lock.withLock { state -> [(number: Int, job: Job)] in
+      state.threads -= 1
+      // Another thread does them.
+      guard state.threads == 0 else { return [] }
+      defer { state.jobs = [] }
+      return state.jobs
+    }
+    for (_, job) in lost { job(true) }
+  }
 
   /// Removes a job that no thread has begun.
   func giveUp(_ number: Int) {
-    shared.queue.withLock { $0.take(number) }?(true)
+    let job = lock.withLock { state in
+      state.jobs.firstIndex { $0.number == number }.map { state.jobs.remove(at: $0).job }
+    }
+    job?(true)
+  }
+
+  /// Runs jobs until the owner has ended and none is left.
+  private static func runJobs(_ lock: ConditionLock<State>) {
+    while let job = lock.wait({ state -> ConditionLock<State>.Step<Job?> in
+      guard !state.jobs.isEmpty else { return state.isEnded ? .done(nil) : .wait }
+      state.running += 1
+      return .done(state.jobs.removeFirst().job)
+    }) {
+      job(false)
+      lock.withLock { $0.running -= 1 }
+    }
   }
 }
 

@@ -84,41 +84,42 @@ struct ThreadTests {
     }
   }
 
-  @Test func `a queue starts threads up to its width, then wakes sleeping ones`() {
-    var queue = WorkQueue<String>(width: 2)
-    #expect(queue.submit("a", number: 1) == .startThread)
-    #expect(queue.submit("b", number: 2) == .startThread)
-    #expect(queue.submit("c", number: 3) == .nothing)
-    #expect(name(queue.turn()) == "a")
-    #expect(queue.take(1) == nil, "it has started")
-    #expect(queue.take(3) == "c")
-    #expect(name(queue.turn()) == "b")
-    #expect(name(queue.turn()) == "sleep")
-    #expect(queue.submit("d", number: 4) == .wakeThread)
-    #expect(queue.submit("e", number: 5) == .nothing)
-    #expect(name(queue.turn()) == "d")
-    #expect(name(queue.turn()) == "e")
-    #expect(name(queue.turn()) == "sleep")
-    #expect(queue.end() == 1)
-    #expect(queue.submit("f", number: 6) == .refuse)
-    #expect(name(queue.turn()) == "end")
-  }
-
-  @Test func `jobs are returned if no thread can be started and none exists`() {
-    var queue = WorkQueue<String>(width: 2)
-    _ = queue.submit("a", number: 1)
-    _ = queue.submit("b", number: 2)
-    #expect(queue.threadFailed() == [])
-    #expect(queue.threadFailed() == ["a", "b"])
-    #expect(queue.submit("c", number: 3) == .startThread)
-  }
-
-  private func name(_ turn: WorkQueue<String>.Turn) -> String {
-    switch turn {
-    case .work(let job): job
-    case .sleep: "sleep"
-    case .end: "end"
+  @Test func `at most as many jobs run at once as there are threads, in order`() async throws {
+    let threads = DecodingThreads(width: 2)
+    let gates = (0..<2).map { _ in Gate() }
+    let begun = Mutex<[Int]>([])
+    let ended = AsyncStream.makeStream(of: Void.self)
+    for number in 0..<4 {
+      threads.submit(
+        { _ in
+          begun.withLock { $0.append(number) }
+          if number < 2 { gates[number].pass() }
+          ended.continuation.yield()
+        },
+        number: threads.nextNumber()
+      )
     }
+    while begun.withLock(\.count) < 2 { await Task.yield() }
+    #expect(begun.withLock { $0.sorted() } == [0, 1], "both threads are busy")
+    gates[0].open()
+    var ends = ended.stream.makeAsyncIterator()
+    for _ in 0..<3 { await ends.next() }
+    #expect(begun.withLock { Array($0.suffix(2)) } == [2, 3])
+    gates[1].open()
+    await ends.next()
+  }
+
+  @Test func `jobs that were submitted run although their owner has gone`() async throws {
+    let gate = Gate()
+    let ended = AsyncStream.makeStream(of: Bool.self)
+    do {
+      let threads = DecodingThreads(width: 1)
+      threads.submit({ _ in gate.pass() }, number: threads.nextNumber())
+      threads.submit({ isGivenUp in ended.continuation.yield(isGivenUp) }, number: threads.nextNumber())
+    }
+    gate.open()
+    var ends = ended.stream.makeAsyncIterator()
+    #expect(await ends.next() == false)
   }
 }
 
