@@ -101,7 +101,6 @@ final class FrameReader {
     return max(0, Int(czimg_cost(&source, UInt32(size.width), UInt32(size.height))) - (1 << 20))
   }
 
-  /// The size of one frame in the output, in bytes.
   var outputSize: Int { placement.storedSize.width * placement.storedSize.height * 4 }
 
   /// The next frame; nil after the last.

@@ -28,7 +28,6 @@ package final class BandwidthMemory: Sendable {
   private struct State {
     var isRead = false
     var latest: BandwidthMeasurement?
-    /// The content of the file.
     var written: BandwidthMeasurement?
     /// When ``note(_:_:at:)`` last asked for a flush.
     var flushedAt: Double?

@@ -67,7 +67,6 @@ package struct BatteryReader: Sendable {
     )
   }
 
-  /// The names of the power supplies, sorted.
   private func names() -> [String] {
     guard let directory = opendir(files.path(Self.folder)) else { return [] }
     defer { closedir(directory) }

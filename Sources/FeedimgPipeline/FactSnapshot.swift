@@ -59,7 +59,6 @@ extension FactSnapshot {
 }
 
 extension ImageLoader {
-  /// Returns the current facts of this machine.
   func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let network = isNetworkGiven ? nil : currentNetwork()

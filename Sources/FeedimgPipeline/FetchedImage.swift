@@ -57,7 +57,6 @@ extension FetchedImage {
     return image
   }
 
-  /// Returns a copy with another note.
   func adding(note: String) -> FetchedImage {
     var image = self
     image.notes.append(note)

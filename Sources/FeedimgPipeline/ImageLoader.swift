@@ -44,11 +44,8 @@ public final class ImageLoader: Sendable {
   /// The thread that writes the cache and the usage ledger, so that no reader waits behind a write.
   package let writes: ThreadExecutor
   let stores: StoresInFlight
-  /// The transfers that run now.
   let transfers: TransferRegistry
-  /// The uses of images in memory.
   let uses: MemoryUseRecorder
-  /// The freshness of images in memory.
   let freshness = FreshnessCache()
   /// The sources of all facts except the network, the settings and the ledger.
   let sources: FactSources

@@ -18,7 +18,6 @@ package final class PolicyInForce: Sendable {
     var isSettled: Bool
     /// Threads may look at the files at the same time.
     var looks = ReadingOrder()
-    /// Decides whether to check the files.
     var polling = PolicyCheckSchedule()
     /// The watcher; nil before calls are frequent.
     var watcher: FileWatcher?
@@ -145,7 +144,6 @@ package final class PolicyInForce: Sendable {
     state.withLock { $0.watcher = $0.watcher ?? watcher }
   }
 
-  /// Reads the files if they have changed.
   private func look() {
     let number = state.withLock { $0.looks.begin() }
     let stamps = selection.stamps()

@@ -13,7 +13,6 @@ final class SlotPublisher: Sendable {
     var isClosed = false
   }
 
-  /// Guards the state.
   private let state = Mutex(State())
   private let watchers = Waiters<Void>()
 

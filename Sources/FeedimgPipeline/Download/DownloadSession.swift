@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 
 /// Downloads one response: waits for a slot, sends the request, and resumes an interrupted transfer.

@@ -178,7 +178,6 @@ final class IncomingResponse: Sendable {
     return Resumption(head, kept: state.start + state.count, now: DeltaSeconds.whole(clock()))
   }
 
-  /// Whether the current request has a response.
   var hasResponse: Bool { state.withLock { $0.hasResponse } }
 
   /// Whether the transfer failed only because the whole body must be requested again.
@@ -534,7 +533,6 @@ final class IncomingResponse: Sendable {
   /// A valid 304 response; nil for other responses.
   var notModified: StoredResponse? { state.withLock { $0.response?.head.status == 304 ? $0.response : nil } }
 
-  /// A complete response.
   struct Whole: Sendable {
     let response: StoredResponse
     let bytes: [UInt8]

@@ -46,7 +46,6 @@ package final class ResponseStream: Sendable {
     }
   }
 
-  /// Guards the bytes.
   private let state = Mutex(State())
   /// The readers that wait for more bytes.
   private let readers = Waiters<Void>()

@@ -37,7 +37,6 @@ import FeedimgModel
     }
   }
 
-  /// Stops watching.
   func end() {
     listener.take().map(facts.leave)
     handleListener.take().map(handle.forget)

@@ -18,7 +18,6 @@ import Synchronization
   private struct Snapshot {
     /// Nil while the monitor does not watch.
     var generation: Int?
-    /// The last reported network.
     var network: NetworkState?
     /// An unreported network that a decision used; of several, preferably one that packets may have used.
     var unreported: NetworkState?
@@ -82,7 +81,6 @@ import Synchronization
   /// Any thread may read it.
   package nonisolated var generation: Int? { snapshot.withLock { $0.generation } }
 
-  /// The number of listeners.
   var listenerCount: Int { listeners.count }
 
   /// Whether a probe of a dead network is due later.
@@ -129,7 +127,6 @@ import Synchronization
     publish()
   }
 
-  /// Stops permanently.
   func stop() {
     isStopped = true
     retries.liveness.listen(nil)

@@ -12,7 +12,6 @@ struct FetchExchange: Sendable {
 
   let cache: ResponseCache
   let request: FetchRequest
-  /// The fields to send.
   let fields: HTTPFields
   let stored: ResponseStore.Hit?
   let fallback: FetchPlan.Fallback
@@ -117,7 +116,6 @@ struct FetchExchange: Sendable {
 
   private func isNotModified(_ head: ResponseHead) -> Bool { isValidation && head.status == 304 }
 
-  /// Whether a response is stored.
   func stores(_ response: StoredResponse) -> Bool {
     !request.isHead && !request.control.has("no-store") && responseStorageAllowed(head: response.head)
   }

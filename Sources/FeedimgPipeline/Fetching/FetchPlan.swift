@@ -26,9 +26,7 @@ enum FetchPlan: Sendable, Hashable {
   case reuse(revalidates: Bool)
   /// Validate the stored response, and get a new one if it is no longer valid.
   case validate(Reason, Fallback)
-  /// Request the whole response.
   case fetch(Reason)
-  /// Send the request as it is.
   case pass(Reason, Fallback)
   /// The client allows no request to the server.
   case refuse

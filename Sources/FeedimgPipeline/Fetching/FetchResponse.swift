@@ -46,7 +46,6 @@ extension FetchResponse {
     )
   }
 
-  /// A response that is arriving.
   init(
     _ streaming: StreamingResponse,
     to request: FetchRequest,

@@ -111,7 +111,6 @@ final class Coalescer<Value: Sendable>: Sendable {
     state.withLock { $0.table.isEmpty && $0.continuations.isEmpty && $0.loads.isEmpty && $0.ending.isEmpty }
   }
 
-  /// The number of waiting callers.
   var count: Int { state.withLock { $0.table.count } }
 
   /// The number of callers that wait for a key.
@@ -201,7 +200,6 @@ final class Coalescer<Value: Sendable>: Sendable {
 }
 
 extension Result {
-  /// The error, if it failed.
   var failure: Failure? {
     if case .failure(let failure) = self { failure } else { nil }
   }

@@ -4,7 +4,6 @@ import FeedimgModel
 ///
 /// The mutating methods return the action for the ``Coalescer`` to perform.
 struct CoalescerState: Sendable {
-  /// One waiting caller.
   struct Waiter: Hashable, Sendable {
     fileprivate let number: Int
   }
@@ -117,9 +116,7 @@ struct CoalescerState: Sendable {
   /// The number of callers that wait for a key.
   func count(of key: String) -> Int { entries[key]?.waiters.count ?? 0 }
 
-  /// The number of waiting callers.
   var count: Int { keys.count }
 
-  /// Whether no caller waits and no state is left.
   var isEmpty: Bool { entries.isEmpty && keys.isEmpty && gone.isEmpty }
 }

@@ -34,7 +34,6 @@ package final class InFlightLoad: Sendable {
 
   init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
 
-  /// The highest priority of the callers.
   var priority: LoadPriority { state.withLock { $0.priority } }
 
   /// Whether the last caller has left, so that the transfer can stop.

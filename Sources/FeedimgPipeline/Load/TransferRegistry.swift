@@ -24,7 +24,6 @@ package final class TransferRegistry: Sendable {
   }
 
   private struct State {
-    /// The transfers in the order in which they began.
     var entries: [Entry] = []
     var onChange: (@Sendable () -> Void)?
   }

@@ -42,7 +42,6 @@ package final class MemoryPressure: Sendable {
 
   deinit { stop() }
 
-  /// The current step.
   var step: PressureState.Step { state.withLock { $0.step } }
 
   /// Whether images may be prefetched.

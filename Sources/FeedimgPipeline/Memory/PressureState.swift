@@ -43,14 +43,12 @@ struct PressureState: Sendable, Hashable {
     self.recovery = recovery
   }
 
-  /// Records a sign that memory is short.
   mutating func signalled(at now: Duration) {
     step = Step(rawValue: step.rawValue + 1) ?? step
     changedAt = now
     isSettling = settling > .zero
   }
 
-  /// Records that time has passed.
   mutating func waited(at now: Duration) {
     if now >= changedAt + settling { isSettling = false }
     guard now >= changedAt + recovery, let lower = Step(rawValue: step.rawValue - 1) else { return }

@@ -42,7 +42,6 @@ struct CircuitBreaker: Sendable {
 
   private var circuits: [String: Circuit] = [:]
 
-  /// The number of remembered origins.
   var count: Int { circuits.count }
 
   /// Whether a request to an origin may go out now.

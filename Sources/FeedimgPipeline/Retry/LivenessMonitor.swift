@@ -5,7 +5,6 @@ import Synchronization
 /// Tracks whether the network carries data, for any thread; see ``NetworkLiveness``.
 final class LivenessMonitor: Sendable {
   private let time: MonotonicTime
-  /// Guards the liveness.
   private let state = Mutex(NetworkLiveness())
   /// Called when the network is found dead, and when it carries data again.
   private let onTurn: Mutex<(@Sendable () -> Void)?> = Mutex(nil)

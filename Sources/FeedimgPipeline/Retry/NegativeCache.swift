@@ -14,7 +14,6 @@ struct NegativeCache: Sendable {
 
   private var records: [String: Record] = [:]
 
-  /// The number of remembered keys.
   var count: Int { records.count }
 
   /// The reason why a key has no image; nil if a request may succeed.

@@ -55,7 +55,6 @@ package struct NetworkLiveness: Sendable {
   /// Whether the network counts as dead because of pages, which are themselves responses.
   private var isLogin = false
 
-  /// Whether the network is dead.
   var isDead: Bool { nextProbe != nil }
 
   /// Whether to decide as if offline now, until a probe is due.

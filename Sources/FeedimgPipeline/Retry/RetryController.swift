@@ -369,7 +369,6 @@ import Synchronization
     setAlarm()
   }
 
-  /// The number of subscribers.
   var subscriberCount: Int { subscriptions.count }
 
   /// The time at which the next subscriber wakes without a response; nil if none will.
@@ -414,7 +413,6 @@ import Synchronization
   }
 
   let url: ImageURL
-  /// Identifies failures of the image.
   let key: String
   private let controller: RetryController
   private let mayProbe: Bool
@@ -422,14 +420,11 @@ import Synchronization
   let networkProbe: Int?
   /// The longest time to wait for a connection or a response.
   var timeLeft = RetryController.maximumSilence
-  /// The number of bytes kept before this attempt.
   private let start: Int
   private var phase = Phase.waiting
   /// The server of the latest request; after a redirect, failures count for its target.
   private(set) var asked: ImageURL
-  /// When the latest request went out.
   private(set) var begun: Duration
-  /// The number of bytes kept so far.
   private(set) var furthest: Int
   /// Whether this attempt received a substantial part of the image.
   private(set) var hasProgressed = false
@@ -466,7 +461,6 @@ import Synchronization
     }
   }
 
-  /// Records the head of a response.
   func responded(status: Int, isImage: Bool) {
     if !asked.isLoopback { controller.liveness.responded(isImage: isImage) }
     // The attempt reports a failure of the whole origin when it ends.
@@ -474,7 +468,6 @@ import Synchronization
     if leave(to: .responded) == .probe { controller.probeResponded(url.origin) }
   }
 
-  /// Records a redirect.
   func redirected(to next: ImageURL) {
     if !asked.isLoopback { controller.liveness.responded(isImage: false) }
     asked = next

@@ -75,7 +75,6 @@ import Synchronization
     advance()
   }
 
-  /// Removes a download that has ended.
   func leave(_ ticket: Ticket) {
     downloads[ticket] = nil
     state.leave(ticket)
@@ -155,7 +154,6 @@ import Synchronization
 /// Measures the link from any thread; see ``LinkMeter``.
 final class LinkMonitor: Sendable {
   private let time: MonotonicTime
-  /// Guards the measurement.
   private let meter = Mutex(LinkMeter())
 
   init(_ time: MonotonicTime) { self.time = time }
@@ -167,7 +165,6 @@ final class LinkMonitor: Sendable {
 
   func enter(network: NetworkKind) { meter.withLock { $0.enter(network: network, at: time.now()) } }
 
-  /// Records that a request goes out.
   func began() { meter.withLock { $0.begin(at: time.now()) } }
 
   /// Records that the head of the response arrived.

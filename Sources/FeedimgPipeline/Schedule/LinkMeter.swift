@@ -48,7 +48,6 @@ struct LinkMeter: Sendable {
     (self.running, self.receiving, lastChange) = (running, receiving, now)
   }
 
-  /// Records that a request goes out.
   mutating func begin(at now: Duration) {
     count(until: now)
     running += 1

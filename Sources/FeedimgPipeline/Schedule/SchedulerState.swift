@@ -20,7 +20,6 @@ import FeedimgModel
 ///
 /// Times come from a monotonic clock.
 struct SchedulerState: Sendable {
-  /// Identifies one download.
   struct Ticket: Hashable, Sendable {
     fileprivate let number: Int
   }
@@ -57,7 +56,6 @@ struct SchedulerState: Sendable {
       window.start + (hasBody ? SchedulerState.bodyStallTime : SchedulerState.responseStallTime)
     }
 
-    /// Begins a transfer.
     mutating func restart(at now: Duration) {
       (hasBody, isStalled, window, refusedPreemption) = (false, false, (now, 0), false)
     }

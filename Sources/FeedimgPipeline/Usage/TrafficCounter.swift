@@ -10,15 +10,12 @@ struct TransferNetwork: Sendable, Hashable {
 
 /// The traffic that has not been recorded in the ledger; also decides when to record it (pure).
 struct TrafficCounter: Sendable {
-  /// The traffic of one network.
   struct Entry: Sendable, Hashable {
     var carrier: TransferNetwork
     var bytes = 0
-    /// The number of transfers that have ended.
     var transfers = 0
   }
 
-  /// A transfer that has not ended.
   private struct Transfer {
     /// The network of the latest bytes, or of the next ones; nil while all bytes come from this machine.
     var carrier: TransferNetwork?
@@ -34,7 +31,6 @@ struct TrafficCounter: Sendable {
   /// The longest time whose traffic is lost if the program is killed.
   static let interval = Duration.seconds(2)
 
-  /// The running transfers, by number.
   private var running: [Int: Transfer] = [:]
   private var issued = 0
   /// The traffic to record, one entry for each network, in order of first use.
@@ -62,7 +58,6 @@ struct TrafficCounter: Sendable {
     running[number] = transfer
   }
 
-  /// Records that a request is sent.
   mutating func request(_ number: Int) {
     guard let transfer = running[number], !transfer.isLocal else { return }
     running[number]?.isUnderWay = true

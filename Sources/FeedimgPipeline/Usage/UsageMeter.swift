@@ -48,7 +48,6 @@ package final class UsageMeter: Sendable {
     self.state.withLock { $0.carrier = TransferNetwork(state) }
   }
 
-  /// Starts to count a transfer.
   func begin(_ url: ImageURL) -> Tally {
     let tally = Tally(meter: self, number: state.withLock { $0.counter.begin() })
     tally.goOn(at: url)
@@ -101,7 +100,6 @@ package final class UsageMeter: Sendable {
     }
   }
 
-  /// One transfer that is counted.
   struct Tally: Sendable {
     fileprivate let meter: UsageMeter
     fileprivate let number: Int
@@ -113,7 +111,6 @@ package final class UsageMeter: Sendable {
       meter.state.withLock { $0.counter.goOn(number, over: isLocal ? nil : $0.currentCarrier) }
     }
 
-    /// Records that a request is sent.
     func request() { meter.state.withLock { $0.counter.request(number) } }
 
     func add(_ bytes: Int) {
