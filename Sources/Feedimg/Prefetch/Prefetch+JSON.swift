@@ -11,17 +11,15 @@ extension Prefetch.Outcome {
   public func json(of item: FeedItem) -> String {
     var object = JSONObject([("item", .integer(index + 1)), ("id", .optional(item.id))])
     switch result {
-    case .fetched(let variant, let bytes):
+    case .fetched(let variant, let bytes), .unkept(let variant, let bytes, _):
       object["outcome"] = "fetched"
       object["variant"] = .string(variant.role.rawValue)
       object["url"] = .string(variant.url.description)
       object["bytes"] = .integer(bytes.bytes)
-    case .unkept(let variant, let bytes, let reason):
-      object["outcome"] = "unkept"
-      object["variant"] = .string(variant.role.rawValue)
-      object["url"] = .string(variant.url.description)
-      object["bytes"] = .integer(bytes.bytes)
-      object["reason"] = .string(reason)
+      if case .unkept(_, _, let reason) = result {
+        object["outcome"] = "unkept"
+        object["reason"] = .string(reason)
+      }
     case .skipped(let reason):
       object["outcome"] = "skipped"
       object["reason"] = .string(reason.rawValue)

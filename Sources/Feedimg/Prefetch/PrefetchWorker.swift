@@ -183,12 +183,8 @@ final class PrefetchWorker: Sendable {
       let verdict = verdict($0.decision, in: $0.situation, by: loader.policy.current())
       return if case .load = verdict { true } else { false }
     }
-    let load = PipelineActor.task { [operation] () async -> Result<LoadedImage, LoadError> in
-      do throws(LoadError) {
-        return .success(try await operation.run())
-      } catch {
-        return .failure(error)
-      }
+    let load = PipelineActor.task { [operation] in
+      await Result.of { () async throws(LoadError) in try await operation.run() }
     }
     let isOver = state.withLock { state in
       state.loads[index] = load

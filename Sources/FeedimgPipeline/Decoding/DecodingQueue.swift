@@ -93,7 +93,6 @@ package final class DecodingQueue: Sendable {
     }
   }
 
-  /// Decodes the next frame of a pass.
   func frame(of reader: any FrameReading) async throws(DecodeError) -> ImageAnimation.Frame? {
     try await inTurn { () async throws(DecodeError) in try await reader.next() }
   }
@@ -102,13 +101,7 @@ package final class DecodingQueue: Sendable {
   private func inTurn<Value: Sendable>(
     _ body: @Sendable () async throws(DecodeError) -> Value
   ) async throws(DecodeError) -> Value {
-    let outcome = await places.turn(of: InFlightLoad(.visible)) { () async -> Result<Value, DecodeError> in
-      do throws(DecodeError) {
-        return .success(try await body())
-      } catch {
-        return .failure(error)
-      }
-    }
+    let outcome = await places.turn(of: InFlightLoad(.visible)) { await Result.of(body) }
     guard let outcome else { throw Self.cancelled }
     return try outcome.get()
   }

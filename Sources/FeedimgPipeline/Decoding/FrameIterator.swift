@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// One pass over the frames of an animation.
@@ -22,13 +23,11 @@ final class FrameIterator: Sendable {
     }
 
     func next() async -> Step {
-      do throws(DecodeError) {
-        if let reader = reader.withLock({ $0 }) { return .success(try await queue.frame(of: reader)) }
+      await Step.of { () async throws(DecodeError) in
+        if let reader = reader.withLock({ $0 }) { return try await queue.frame(of: reader) }
         let new = try await queue.frames(bytes, request)
         reader.withLock { $0 = new }
-        return .success(try await queue.frame(of: new))
-      } catch {
-        return .failure(error)
+        return try await queue.frame(of: new)
       }
     }
   }
@@ -48,11 +47,7 @@ final class FrameIterator: Sendable {
   func next() async throws(DecodeError) -> ImageAnimation.Frame? {
     guard !isOver.load(ordering: .relaxed) else { return nil }
     let task = ahead.withLock { $0.take() } ?? decode()
-    let step = await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      task.cancel()
-    }
+    let step = await task.cancellableValue
     guard case .success(.some) = step else {
       isOver.store(true, ordering: .relaxed)
       return try step.get()

@@ -148,20 +148,13 @@ import FeedimgTransfer
       into receiver: RequestReceiver,
       by downloader: any Downloading
     ) async throws(LoadError) {
-      let task = PipelineActor.task { () async -> Result<ResponseHead, LoadError> in
-        do throws(LoadError) {
-          return .success(try await downloader.download(request, into: receiver))
-        } catch {
-          return .failure(error)
+      let task = PipelineActor.task {
+        await Result.of { () async throws(LoadError) in try await downloader.download(request, into: receiver)
         }
       }
       self.task = task
       if isStopped { task.cancel() }
-      let result = await withTaskCancellationHandler {
-        await task.value
-      } onCancel: {
-        task.cancel()
-      }
+      let result = await task.cancellableValue
       self.task = nil
       _ = try result.get()
     }

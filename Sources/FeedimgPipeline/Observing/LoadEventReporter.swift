@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 
 /// Reports the steps of one load to its observers.
@@ -27,13 +28,7 @@ struct LoadEventReporter: Sendable {
     guard !observers.isEmpty else { return try await load() }
     let number = lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
     let reporter = LoadEventReporter(load: number, item: item, observers: observers)
-    let result = await $current.withValue(reporter) { () async -> Result<LoadedImage, LoadError> in
-      do throws(LoadError) {
-        return .success(try await load())
-      } catch {
-        return .failure(error)
-      }
-    }
+    let result = await $current.withValue(reporter) { await Result.of(load) }
     switch result {
     case .success(let image): reporter.report(.finished(image.source))
     case .failure(let error): reporter.report(error.code == .cancelled ? .cancelled : .failed(error))

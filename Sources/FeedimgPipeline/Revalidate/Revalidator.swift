@@ -9,7 +9,6 @@ import Synchronization
 /// Callers that show the same image share one request. Another request follows at least 10 seconds after a
 /// response. After failures, the interval grows from 30 seconds to an hour.
 @PipelineActor final class Revalidator {
-  /// The last request for an image.
   private struct Past {
     var endedAt: Double
     var rest: Double
@@ -101,7 +100,6 @@ import Synchronization
   /// The number of remembered and running requests.
   var recordCount: Int { lastRequests.withLock(\.count) + background.count }
 
-  /// Waits until no request runs in the background.
   func idle() async {
     guard !background.isEmpty else { return }
     let event = idleEvent ?? Event()
@@ -109,7 +107,6 @@ import Synchronization
     await event.wait()
   }
 
-  /// Cancels all requests in the background.
   func stop() { for task in background.values { task.cancel() } }
 
   /// Returns the results since the last call.
@@ -153,7 +150,6 @@ extension Revalidation {
     let variant: ImageVariant
     /// The request fields that describe the program.
     let identity: RequestIdentity
-    /// The cached image.
     let shown: FetchedImage
     /// Whether to bypass all caches on the way and responses to earlier requests.
     let isReload: Bool
@@ -170,12 +166,8 @@ extension Revalidation {
       while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
     ) async -> Result<FetchedImage?, LoadError> {
       // The guard cancels this inner task, because it cannot cancel the load's own task.
-      let task = PipelineActor.task { () async -> Result<FetchedImage?, LoadError> in
-        do throws(LoadError) {
-          return .success(try await ask(load))
-        } catch {
-          return .failure(error)
-        }
+      let task = PipelineActor.task {
+        await Result.of { () async throws(LoadError) in try await ask(load) }
       }
       var isGivenUp = false
       let decision = DecisionGuard(loader.facts, LoadHandle(.prefetch), since: generation, holds: mayFetch) {
@@ -183,11 +175,7 @@ extension Revalidation {
         task.cancel()
       }
       defer { decision.end() }
-      var result = await withTaskCancellationHandler {
-        await task.value
-      } onCancel: {
-        task.cancel()
-      }
+      var result = await task.cancellableValue
       if isGivenUp, result.failure?.code == .cancelled {
         let message = "the policy would no longer fetch the image"
         result = .failure(LoadError(.cancelled, url: variant.url, message: message))

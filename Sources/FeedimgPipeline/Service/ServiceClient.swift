@@ -10,13 +10,11 @@ import Synchronization
 /// If the service is not running, uses another cache or refuses an image, the program loads the image itself.
 package final class ServiceClient: Sendable {
   private struct State {
-    /// The number of images that the service has loaded.
     var loaded = 0
     /// The reason why no more requests go to the service; nil while it is used.
     var obstacle: String?
     /// The reason why the service did not load the latest failed image; it may load others.
     var lastFailure: String?
-    /// Whether the service hangs.
     var hasStopped = false
   }
 
@@ -133,21 +131,12 @@ package final class ServiceClient: Sendable {
     _ request: DownloadRequest,
     into receiver: ServiceReceiver
   ) async throws(LoadError) -> ResponseHead {
-    let transfer = Task { [downloader] () async -> Result<ResponseHead, LoadError> in
-      do throws(LoadError) {
-        return .success(try await downloader.download(request, into: receiver))
-      } catch {
-        return .failure(error)
-      }
+    let transfer = Task { [downloader] in
+      await Result.of { () async throws(LoadError) in try await downloader.download(request, into: receiver) }
     }
     let check = Task { if await hangs(receiver) { transfer.cancel() } }
     defer { check.cancel() }
-    let result = await withTaskCancellationHandler {
-      await transfer.value
-    } onCancel: {
-      transfer.cancel()
-    }
-    return try result.get()
+    return try await transfer.cancellableValue.get()
   }
 
   /// Waits until the service hangs, because requests for images have long timeouts.

@@ -34,7 +34,6 @@ struct ServiceProbe: Sendable {
   }
 }
 
-/// Ignores a response.
 struct IgnoringReceiver: BodyReceiving {
   func begin(_ head: ResponseHead) throws(LoadError) {}
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {}

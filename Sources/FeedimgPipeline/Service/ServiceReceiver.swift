@@ -1,7 +1,6 @@
 import FeedimgModel
 import Synchronization
 
-/// Receives an image from the service.
 final class ServiceReceiver: BodyReceiving {
   private struct State {
     /// Whether the service downloads the image; a cached image reports no progress.
