@@ -26,8 +26,25 @@ package struct FactSnapshot: Sendable, Hashable {
   var settings: UserSettings
   var budget = BudgetReading.notRead
   var bandwidth: BandwidthReading?
+  var polled = PolledFacts()
+}
+
+/// The facts whose changes no event reports.
+///
+/// The fact monitor reads them once a minute, unless ``isEmpty``.
+struct PolledFacts: Sendable, Hashable {
   /// The battery; nil if the policy does not depend on it.
   var battery: BatteryReading?
+
+  /// Whether none of them can change a decision.
+  var isEmpty: Bool { battery?.percent == nil }
+}
+
+extension PolledFacts {
+  /// Reads those on which a policy depends.
+  init(for policy: CompiledPolicy, from sources: FactSources) {
+    battery = policy.needsBattery ? sources.battery.read() : nil
+  }
 }
 
 extension FactSnapshot {
@@ -54,7 +71,7 @@ extension FactSnapshot {
     self.settings = settings
     budget = BudgetReading(for: policy, settings, usage)
     self.bandwidth = BandwidthReading(live: bandwidth, sources.bandwidth, network, at: now)
-    battery = policy.needsBattery ? sources.battery.read() : nil
+    polled = PolledFacts(for: policy, from: sources)
   }
 }
 
@@ -118,8 +135,8 @@ package struct KnownFacts {
     sources[.budgetLeft] = snapshot.budget.source
     situation.bandwidth = snapshot.bandwidth?.bitsPerSecond
     sources[.bandwidth] = snapshot.bandwidth?.source
-    situation.battery = snapshot.battery?.percent
-    sources[.battery] = snapshot.battery?.source
+    situation.battery = snapshot.polled.battery?.percent
+    sources[.battery] = snapshot.polled.battery?.source
   }
 
   /// Replaces a fact by an override.

@@ -103,7 +103,7 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       retries: retries,
-      battery: { policy.current().needsBattery ? sources.battery.read().percent : nil },
+      polled: { PolledFacts(for: policy.current(), from: sources) },
       // Needed even if all decisions are made without reading the network.
       onState: { meter?.note($0) },
       onNetwork: { state in

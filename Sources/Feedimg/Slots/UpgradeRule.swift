@@ -24,7 +24,7 @@ enum UpgradeRule {
     in present: Situation,
     by policy: CompiledPolicy
   ) -> Bool {
-    let decision = policy.decide(past.asTheUserWants(in: present))
+    let decision = policy.decide(present.onNetwork(of: past))
     return decision.image > shown
       || allows(decision.upgrade, tableNamesEvents: policy.table.namesUpgradeEvents, in: present)
   }
@@ -43,12 +43,13 @@ enum UpgradeRule {
 }
 
 extension Situation {
-  /// Returns the same network and item with the user's present settings and remaining budget.
-  fileprivate func asTheUserWants(in present: Situation) -> Situation {
+  /// Returns the same facts on the network of another situation.
+  fileprivate func onNetwork(of past: Situation) -> Situation {
     var situation = self
-    situation.savesData = present.savesData
-    situation.alwaysOriginal = present.alwaysOriginal
-    situation.budgetLeft = present.budgetLeft
+    situation.network = past.network
+    situation.metered = past.metered
+    situation.isRoaming = past.isRoaming
+    situation.bandwidth = past.bandwidth
     return situation
   }
 }

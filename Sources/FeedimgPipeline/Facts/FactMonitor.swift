@@ -6,8 +6,8 @@ import Synchronization
 
 /// Reports changes of the facts that decisions depend on.
 ///
-/// These are the network, the settings, the policy, and whether the network carries data. The monitor starts
-/// with its first listener and pauses after ``rest()``.
+/// These are the network, the settings, the policy, whether the network carries data, and ``PolledFacts``. The
+/// monitor starts with its first listener and pauses after ``rest()``.
 @PipelineActor package final class FactMonitor {
   private struct Listener {
     let priority: @Sendable () -> LoadPriority
@@ -30,7 +30,7 @@ import Synchronization
   private nonisolated let settings: any SettingsReading
   private nonisolated let time: MonotonicTime
   private nonisolated let retries: RetryController
-  private nonisolated let battery: @Sendable () -> Int?
+  private nonisolated let polled: @Sendable () -> PolledFacts
   private nonisolated let onState: @Sendable (NetworkState) -> Void
   private nonisolated let onNetwork:
     @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
@@ -43,7 +43,7 @@ import Synchronization
   private var policyWatcher: FileWatcher?
   private var policy: PolicyTable?
   private var probe: Task<Void, Never>?
-  private var batteryTask: Task<Void, Never>?
+  private var polling: Task<Void, Never>?
   private var lastSettings: UserSettings?
   private var lastNetwork: NetworkState?
   /// The number of reported changes; a pause counts as one.
@@ -58,7 +58,7 @@ import Synchronization
   ///   - settings: The settings of the user.
   ///   - time: The clock for waits.
   ///   - retries: Forgets failures when the network or the settings change.
-  ///   - battery: The charge in percent; nil without a battery, or if the policy does not depend on it.
+  ///   - polled: Reads the facts whose changes no event reports.
   ///   - onState: Called before the listeners with each network state, even if only its cost has changed.
   ///   - onNetwork: Called before the listeners at the start and when the network path changes. The monitor
   ///     calls its result after the listeners, if the new path is reachable.
@@ -67,13 +67,13 @@ import Synchronization
     settings: any SettingsReading,
     time: MonotonicTime,
     retries: RetryController,
-    battery: @escaping @Sendable () -> Int? = { nil },
+    polled: @escaping @Sendable () -> PolledFacts = { PolledFacts() },
     onState: @escaping @Sendable (NetworkState) -> Void,
     onNetwork: @escaping @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
   ) {
     (self.network, self.settings, self.time, self.retries) = (network, settings, time, retries)
     (self.onState, self.onNetwork) = (onState, onNetwork)
-    self.battery = battery
+    self.polled = polled
   }
 
   /// Counts the reported changes; nil while the monitor does not watch.
@@ -121,8 +121,8 @@ import Synchronization
     changes += 1
     watches += 1
     for task in tasks { task.cancel() }
-    batteryTask?.cancel()
-    batteryTask = nil
+    polling?.cancel()
+    polling = nil
     (tasks, isWatching) = ([], isStopped)
     publish()
   }
@@ -132,8 +132,8 @@ import Synchronization
     retries.liveness.listen(nil)
     for task in tasks { task.cancel() }
     probe?.cancel()
-    batteryTask?.cancel()
-    (tasks, policyWatcher, probe, batteryTask) = ([], nil, nil, nil)
+    polling?.cancel()
+    (tasks, policyWatcher, probe, polling) = ([], nil, nil, nil)
     publish()
   }
 
@@ -182,7 +182,7 @@ import Synchronization
         self?.setProbe()
       }
     }
-    followBattery()
+    pollFacts()
   }
 
   private func note(_ new: NetworkState, of watch: Int) {
@@ -222,23 +222,24 @@ import Synchronization
   private func note(_ new: PolicyTable) {
     guard policy != new else { return }
     policy = new
-    followBattery()
+    pollFacts()
     report()
   }
 
-  /// Reports a change of the battery charge, at most once a minute.
+  /// Reports changes of the polled facts, at most once a minute.
   ///
-  /// It reads the charge only if there is a battery and the policy depends on it. Kernel events would come
-  /// sooner, but a charge takes minutes to change by a percent.
-  private func followBattery() {
-    guard batteryTask == nil, !tasks.isEmpty, let charge = battery() else { return }
-    batteryTask = PipelineActor.task { [weak self, sleep = time.sleep] in
-      var charge: Int? = charge
+  /// Kernel events about the battery would come sooner, but a charge takes minutes to change by a percent.
+  private func pollFacts() {
+    guard polling == nil, !tasks.isEmpty else { return }
+    let first = polled()
+    guard !first.isEmpty else { return }
+    polling = PipelineActor.task { [weak self, sleep = time.sleep] in
+      var last = first
       while (try? await sleep(.seconds(60))) != nil, !Task.isCancelled {
         guard let self else { return }
-        let now = battery()
-        if now != charge { report() }
-        charge = now
+        let now = polled()
+        if now != last { report() }
+        last = now
       }
     }
   }

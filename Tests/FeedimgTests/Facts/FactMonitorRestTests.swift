@@ -149,7 +149,9 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      battery: { counted.charge.withLock { $0 } },
+      polled: {
+        PolledFacts(battery: BatteryReading(percent: counted.charge.withLock { $0 }, source: "BAT0"))
+      },
       onState: { _ in },
       onNetwork: { _ in {} }
     )
@@ -175,7 +177,7 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      battery: { nil },
+      polled: { PolledFacts(battery: BatteryReading(percent: nil, source: "no battery")) },
       onState: { _ in },
       onNetwork: { _ in {} }
     )
