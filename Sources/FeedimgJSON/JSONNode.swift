@@ -16,7 +16,7 @@ package struct JSONNode: Sendable {
   ///
   /// - Throws: ``JSONError`` with the position of the first error.
   package static func read(_ text: some Collection<UInt8>) throws(JSONError) -> JSONNode {
-    try JSONReader.node(in: text)
+    try JSONReader.readOne(text) { reader throws(JSONError) in try reader.node(depth: 0) }
   }
 
   /// The value of a name; if a name is repeated, the last value, as in most JSON readers.

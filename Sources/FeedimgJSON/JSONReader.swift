@@ -35,7 +35,7 @@ package struct JSONReader {
   }
 
   /// Reads a text that holds exactly one value.
-  private static func readOne<Value>(
+  static func readOne<Value>(
     _ text: some Collection<UInt8>,
     _ body: (inout JSONReader) throws(JSONError) -> Value
   ) throws(JSONError) -> Value {
@@ -51,13 +51,11 @@ package struct JSONReader {
     _ text: some Collection<UInt8>,
     _ body: (inout JSONReader) throws(JSONError) -> Result
   ) throws(JSONError) -> Result {
-    func run(_ bytes: UnsafeBufferPointer<UInt8>) -> Swift.Result<Result, JSONError> {
+    try Array(text).withUnsafeBufferPointer { bytes throws(JSONError) in
       var reader = JSONReader(bytes: bytes)
       if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.offset = 3 }
-      do throws(JSONError) { return .success(try body(&reader)) } catch { return .failure(error) }
+      return try body(&reader)
     }
-    let result = text.withContiguousStorageIfAvailable(run) ?? Array(text).withUnsafeBufferPointer(run)
-    return try result.get()
   }
 }
 
@@ -91,14 +89,9 @@ extension JSONReader {
         try reader.takeColon()
         let valueStart = reader.offset
         let value = try reader.value(depth: 1)
+        let valueRange = valueStart..<reader.offset
         members.append(
-          JSONMember(
-            name: name,
-            value: value,
-            lead: lead,
-            nameRange: nameRange,
-            valueRange: valueStart..<reader.offset
-          )
+          JSONMember(name: name, value: value, lead: lead, nameRange: nameRange, valueRange: valueRange)
         )
       }
       return members
@@ -130,9 +123,7 @@ extension JSONReader {
   private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
     var object = JSONObject()
     try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
-      guard reader.peek == UInt8(ascii: "\"") else { throw reader.unexpected("a member name in quotes") }
-      let name = try reader.string()
-      try reader.takeColon()
+      let name = try reader.name()
       object.append(name, try reader.value(depth: depth))
     }
     return object
@@ -146,12 +137,8 @@ extension JSONReader {
     return elements
   }
 
-  /// The value of a text that holds exactly one value, with the places of all values in it.
-  static func node(in text: some Collection<UInt8>) throws(JSONError) -> JSONNode {
-    try readOne(text) { reader throws(JSONError) in try reader.node(depth: 0) }
-  }
-
-  private mutating func node(depth: Int) throws(JSONError) -> JSONNode {
+  /// Reads one value with the places of all values in it.
+  mutating func node(depth: Int) throws(JSONError) -> JSONNode {
     guard depth < Self.maximumDepth else { throw fault("nested more than \(Self.maximumDepth) deep") }
     let start = offset
     let content: JSONNode.Content
@@ -159,9 +146,7 @@ extension JSONReader {
     case UInt8(ascii: "{"):
       var members: [(name: String, value: JSONNode)] = []
       try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
-        guard reader.peek == UInt8(ascii: "\"") else { throw reader.unexpected("a member name in quotes") }
-        let name = try reader.string()
-        try reader.takeColon()
+        let name = try reader.name()
         members.append((name, try reader.node(depth: depth + 1)))
       }
       content = .object(members)
@@ -192,9 +177,7 @@ extension JSONReader {
   /// Reads an object; the closure receives the name of each member and the range of its value.
   mutating func forEachMember(depth: Int = 0, _ body: (String, Range<Int>) -> Void) throws(JSONError) {
     try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
-      guard reader.peek == UInt8(ascii: "\"") else { throw reader.unexpected("a member name in quotes") }
-      let name = try reader.string()
-      try reader.takeColon()
+      let name = try reader.name()
       let start = reader.offset
       try reader.skipValue(depth: depth + 1)
       body(name, start..<reader.offset)
@@ -239,6 +222,15 @@ extension JSONReader {
       lead = offset
       skipWhiteSpace()
     }
+  }
+
+  /// Reads the name of a member and its colon.
+  @inline(__always)
+  private mutating func name() throws(JSONError) -> String {
+    guard peek == UInt8(ascii: "\"") else { throw unexpected("a member name in quotes") }
+    let name = try string()
+    try takeColon()
+    return name
   }
 
   private mutating func takeColon() throws(JSONError) {

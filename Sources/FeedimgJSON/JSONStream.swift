@@ -51,10 +51,9 @@ package struct JSONStream: Sendable {
     done = 0
     guard isLast || bytes.count >= threshold else { return [] }
     let bytes = bytes
-    let result = bytes.withUnsafeBufferPointer { bytes in
-      Result { () throws(JSONError) in try read(bytes, isLast: isLast) }
+    let elements = try bytes.withUnsafeBufferPointer { bytes throws(JSONError) in
+      try read(bytes, isLast: isLast)
     }
-    let elements = try result.get()
     threshold = unreadLength > Self.longValue ? 2 * unreadLength : 0
     return elements
   }

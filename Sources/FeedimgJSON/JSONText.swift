@@ -15,19 +15,14 @@ package struct JSONText {
     _ text: [UInt8],
     _ body: (JSONText) throws(JSONError) -> Void
   ) throws(JSONError) {
-    let result = text.withUnsafeBufferPointer { bytes in
-      Result { () throws(JSONError) in
-        var reader = JSONReader(bytes: bytes)
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.offset = 3 }
-        guard reader.skipWhiteSpace() else { throw reader.fault("expected a JSON value") }
-        let start = reader.offset
-        try reader.skipValue()
-        let text = JSONText(bytes: bytes, range: start..<reader.offset)
-        guard !reader.skipWhiteSpace() else { throw reader.fault("expected the end of the text") }
-        try body(text)
-      }
+    let range = try JSONReader.readOne(text) { reader throws(JSONError) in
+      let start = reader.offset
+      try reader.skipValue()
+      return start..<reader.offset
     }
-    try result.get()
+    try text.withUnsafeBufferPointer { bytes throws(JSONError) in
+      try body(JSONText(bytes: bytes, range: range))
+    }
   }
 
   /// In bytes.
