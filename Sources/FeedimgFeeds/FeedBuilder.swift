@@ -17,10 +17,14 @@ struct FeedBuilder {
   /// - Parameters:
   ///   - id: The identifier of the entry, for warnings.
   ///   - read: Adds the pictures and faults of the entry.
-  mutating func entry(_ id: String?, _ read: (inout Entry) -> Void) {
+  /// - Throws: The error of `read`.
+  mutating func entry<Failure>(
+    _ id: String?,
+    _ read: (inout Entry) throws(Failure) -> Void
+  ) throws(Failure) {
     entryCount += 1
     var entry = Entry(base: base)
-    read(&entry)
+    try read(&entry)
     items += entry.items
     warningCount += entry.faults.count
     for fault in entry.faults.prefix(FeedDocument.maximumWarnings - warnings.count) {

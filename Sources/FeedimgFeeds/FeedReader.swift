@@ -43,8 +43,8 @@ public struct FeedReader: Sendable {
     case .lemmy: try feed.read(bytes, Lemmy.read)
     case .reddit: try feed.read(bytes, Reddit.read)
     case .jsonFeed: try feed.read(bytes, JSONFeed.read)
-    case .rss, .atom: try XMLFeed.read(bytes, format, &feed).get()
-    case .html: try HTMLPage.read(bytes, &feed).get()
+    case .rss, .atom: try XMLFeed.read(bytes, format, &feed)
+    case .html: try HTMLPage.read(bytes, &feed)
     }
     if isStrict, let warning = feed.warnings.first { throw FeedError(.invalidEntry, "\(warning)") }
     return FeedDocument(

@@ -21,16 +21,9 @@ enum Bluesky {
       let id = view["uri"]?.text
       if let embed = view["embed"] { read(embed, in: "embed.", id: id, &entry) }
     } else if view["handle"] != nil {
-      let avatar = entry.variant(.thumbnail, entry.text(view, "avatar"), "avatar")
-      let name = view["handle"]?.text
-      entry.add(
-        Picture(
-          kind: .avatar,
-          id: view["did"]?.text,
-          alternativeText: name,
-          thumbnails: [avatar].compactMap { $0 }
-        )
-      )
+      var picture = Picture(kind: .avatar, id: view["did"]?.text, alternativeText: view["handle"]?.text)
+      picture.add(thumbnail: entry.variant(.thumbnail, view, "avatar"))
+      entry.add(picture)
     } else if view["notFound"] == nil, view["blocked"] == nil {
       entry.report(nil, "expected a post, found an object without `post`, `embed` or `record`")
     }
@@ -43,25 +36,21 @@ enum Bluesky {
     }
     for (list, thumbnail) in [("images", "thumb"), ("media", "thumbnail")] {
       for (image, place) in entry.objects(embed, list, in: place) {
-        let fullSize = entry.text(image, "fullsize", in: place)
-        let small = entry.text(image, thumbnail, in: place)
         var picture = Picture(id: id, alternativeText: image["alt"]?.text?.nonBlank)
-        picture.original = entry.variant(.original, fullSize, place + "fullsize")
-        picture.thumbnails = [entry.variant(.thumbnail, small, place + thumbnail)].compactMap { $0 }
+        picture.original = entry.variant(.original, image, "fullsize", in: place)
+        picture.add(thumbnail: entry.variant(.thumbnail, image, thumbnail, in: place))
         entry.add(picture)
       }
     }
     if let card = embed["external"] {
-      let text = entry.text(card, "thumb", in: place + "external.")
-      let small = entry.variant(.thumbnail, text, place + "external.thumb")
-      entry.add(Picture(id: id, page: card["uri"]?.text, thumbnails: [small].compactMap { $0 }))
+      var picture = Picture(id: id, page: card["uri"]?.text)
+      picture.add(thumbnail: entry.variant(.thumbnail, card, "thumb", in: place + "external."))
+      entry.add(picture)
     }
     if embed["playlist"] != nil {
-      let small = entry.variant(.thumbnail, entry.text(embed, "thumbnail", in: place), place + "thumbnail")
-      let text = embed["alt"]?.text?.nonBlank
-      entry.add(
-        Picture(kind: .poster, id: id, alternativeText: text, thumbnails: [small].compactMap { $0 })
-      )
+      var picture = Picture(kind: .poster, id: id, alternativeText: embed["alt"]?.text?.nonBlank)
+      picture.add(thumbnail: entry.variant(.thumbnail, embed, "thumbnail", in: place))
+      entry.add(picture)
     }
   }
 }

@@ -21,20 +21,13 @@ final class HTMLPage: MarkupHandling {
   }
 
   /// Reads a page, which is one entry.
-  static func read(_ bytes: [UInt8], _ feed: inout FeedBuilder) -> Result<Void, FeedError> {
-    let encoding = MarkupEncoding(of: bytes)
-    var result = Result<Void, FeedError>.success(())
+  static func read(_ bytes: [UInt8], _ feed: inout FeedBuilder) throws(FeedError) {
     let page = feed.base
-    feed.entry(nil) { entry in
+    try feed.entry(nil) { entry throws(FeedError) in
       let reader = HTMLPage(entry, id: nil, page: page)
-      result = bytes[encoding.start...].withUnsafeBufferPointer { text in
-        Result { () throws(FeedError) in
-          try MarkupParser.parse(text, as: .html, encoding: encoding.name, reader)
-        }
-      }
+      try MarkupParser.parse(bytes, as: .html, in: MarkupEncoding(of: bytes), reader)
       entry = reader.finished()
     }
-    return result
   }
 
   /// Reads the HTML in an element of a feed: as text, or as elements of XHTML.
@@ -43,10 +36,11 @@ final class HTMLPage: MarkupHandling {
     for child in element.children { reader.replay(child) }
     // Text without a tag has no picture.
     if element.bytes.contains(UInt8(ascii: "<")) {
-      let result = element.bytes.withUnsafeBufferPointer { text in
-        Result { () throws(FeedError) in try MarkupParser.parse(text, as: .html, encoding: "UTF-8", reader) }
+      do throws(FeedError) {
+        try MarkupParser.parse(element.bytes, as: .html, in: MarkupEncoding(name: "UTF-8"), reader)
+      } catch {
+        reader.entry.report(element.name, error.message)
       }
-      if case .failure(let error) = result { reader.entry.report(element.name, error.message) }
     }
     entry = reader.finished()
   }
@@ -130,8 +124,9 @@ final class HTMLPage: MarkupHandling {
   private func readVideo(_ poster: String?) {
     addOpenGraph()
     let url = entry.url(poster, "video poster", ignoresOtherSchemes: true)
-    let thumbnail = url.map { ImageVariant(role: .thumbnail, url: $0) }
-    entry.add(Picture(kind: .poster, id: id, page: page, thumbnails: [thumbnail].compactMap { $0 }))
+    var picture = Picture(kind: .poster, id: id, page: page)
+    picture.add(thumbnail: url.map { ImageVariant(role: .thumbnail, url: $0) })
+    entry.add(picture)
   }
 
   // MARK: Open Graph (ogp.me)

@@ -16,11 +16,10 @@ enum JSONFeed {
 
   private static func readItem(_ item: JSONValue, _ entry: inout Entry) {
     let (id, page) = (item.identifier, item["url"]?.text)
-    let image = entry.variant(.original, entry.text(item, "image"), "image")
-    entry.add(Picture(id: id, page: page, original: image))
+    entry.add(Picture(id: id, page: page, original: entry.variant(.original, item, "image")))
     for (attachment, place) in entry.objects(item, "attachments") {
       guard let type = attachment["mime_type"]?.text?.lowercased(), type.hasPrefix("image/") else { continue }
-      var variant = entry.variant(.original, entry.text(attachment, "url", in: place), place + "url")
+      var variant = entry.variant(.original, attachment, "url", in: place)
       variant?.mediaType = type
       variant?.size = attachment["size_in_bytes"]?.integer?.positive.map { ByteCount($0) }
       entry.add(

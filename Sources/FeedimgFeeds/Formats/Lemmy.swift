@@ -18,21 +18,14 @@ enum Lemmy {
     var picture = Picture(id: post.identifier, alternativeText: post["alt_text"]?.text?.nonBlank)
     picture.page = post["ap_id"]?.text
     if type.hasPrefix("image/") {
-      picture.original = entry.variant(.original, entry.text(post, "url", in: "post."), "post.url")
+      picture.original = entry.variant(.original, post, "url", in: "post.")
       picture.original?.mediaType = type
     } else if type.hasPrefix("video/") || type.hasPrefix("audio/") {
       picture.kind = .poster
     }
     // Lemmy joins the details on the link of the thumbnail, so that they are not those of the original.
     let details = view["image_details"]
-    let thumbnail = entry.variant(
-      .thumbnail,
-      entry.text(post, "thumbnail_url", in: "post."),
-      "post.thumbnail_url",
-      width: details?["width"]?.integer,
-      height: details?["height"]?.integer
-    )
-    picture.thumbnails = [thumbnail].compactMap { $0 }
+    picture.add(thumbnail: entry.variant(.thumbnail, post, "thumbnail_url", in: "post.", size: details))
     picture.placeholder.blurHash = details?["blurhash"]?.text?.nonBlank
     entry.add(picture)
   }

@@ -36,42 +36,21 @@ enum Mastodon {
     }
   }
 
-  private static func read(
-    _ attachment: JSONValue,
-    in place: String,
-    page: String?,
-    _ entry: inout Entry
-  ) {
+  private static func read(_ attachment: JSONValue, in place: String, page: String?, _ entry: inout Entry) {
     let type = attachment["type"]?.text?.lowercased()
     let meta = attachment["meta"]
-    let url = entry.text(attachment, "url", in: place)
+    let url = attachment["url"]
     var picture = Picture(id: attachment.identifier, page: page)
     picture.alternativeText = attachment["description"]?.text?.nonBlank
     if type == "image" {
-      picture.original = entry.variant(
-        .original,
-        url,
-        place + "url",
-        width: meta?["original"]?["width"]?.integer,
-        height: meta?["original"]?["height"]?.integer
-      )
+      picture.original = entry.variant(.original, attachment, "url", in: place, size: meta?["original"])
       picture.original?.mediaType = attachment["mime"]?.text
     } else if ["audio", "gifv", "video"].contains(type) {
       picture.kind = .poster
     }
-    for name in ["preview_url", "optimized_url"] {
-      let text = entry.text(attachment, name, in: place)
-      // Pleroma repeats the URL of the media file, which may be a video.
-      guard text != url || type == "image" else { continue }
-      let small = name == "preview_url" ? meta?["small"] : nil
-      let preview = entry.variant(
-        .thumbnail,
-        text,
-        place + name,
-        width: small?["width"]?.integer,
-        height: small?["height"]?.integer
-      )
-      picture.thumbnails += [preview].compactMap { $0 }
+    for name in ["preview_url", "optimized_url"] where attachment[name] != url || type == "image" {
+      let size = name == "preview_url" ? meta?["small"] : nil
+      picture.add(thumbnail: entry.variant(.thumbnail, attachment, name, in: place, size: size))
     }
     let hash = attachment["blurhash"]?.text?.nonBlank
     picture.placeholder = Placeholder(
@@ -89,8 +68,7 @@ enum Mastodon {
     _ name: String?,
     _ entry: inout Entry
   ) {
-    let text = entry.text(entity, member)
-    guard let icon = entry.variant(.thumbnail, text, member) else { return }
+    guard let icon = entry.variant(.thumbnail, entity, member) else { return }
     entry.add(
       Picture(kind: kind, id: entity.identifier ?? name, alternativeText: name, thumbnails: [icon])
     )

@@ -20,7 +20,7 @@ struct MediaRSS {
     case "content": addPicture(of: [element], in: element, &entry)
     case "group":
       addPicture(of: element.children.filter { $0.isMedia && $0.name == "content" }, in: element, &entry)
-    case "thumbnail": thumbnails += [variant(.thumbnail, element, "url", &entry)].compactMap { $0 }
+    case "thumbnail": variant(.thumbnail, element, "url", &entry).map { thumbnails.append($0) }
     default: break
     }
   }
@@ -55,11 +55,11 @@ struct MediaRSS {
     }
     let inner = ([element] + contents).flatMap(\.children).filter(\.isMedia)
     var keys = Set<ObjectIdentifier>()
+    picture.thumbnails = versions
     for thumbnail in inner
     where thumbnail.name == "thumbnail" && keys.insert(ObjectIdentifier(thumbnail)).inserted {
-      versions += [variant(.thumbnail, thumbnail, "url", &entry)].compactMap { $0 }
+      picture.add(thumbnail: variant(.thumbnail, thumbnail, "url", &entry))
     }
-    picture.thumbnails = versions
     picture.alternativeText =
       inner.lazy.filter { ["description", "title"].contains($0.name) }
       .compactMap { $0.text.nonBlank }.first

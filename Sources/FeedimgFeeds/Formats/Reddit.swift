@@ -47,7 +47,7 @@ enum Reddit {
       picture.original = variant(.original, source, member, "x", "y", in: place + "s.", &entry)
       picture.original?.mediaType = media["m"]?.text
       for (size, place) in entry.objects(media, "p", in: place) {
-        picture.thumbnails += [variant(.thumbnail, size, "u", "x", "y", in: place, &entry)].compactMap { $0 }
+        picture.add(thumbnail: variant(.thumbnail, size, "u", "x", "y", in: place, &entry))
       }
       if picture.original == nil { picture.kind = .poster }
       entry.add(picture)
@@ -58,25 +58,18 @@ enum Reddit {
     var picture = Picture(id: post.identifier, page: page)
     let preview = entry.objects(post["preview"] ?? .null, "images", in: "preview.").first
     if let url = text(post, "url", &entry), url.contains("://i.redd.it/") {
-      let source = preview?.0["source"]
-      picture.original = entry.variant(
-        .original,
-        url,
-        "url",
-        width: source?["width"]?.integer,
-        height: source?["height"]?.integer
+      let (width, height) = (
+        preview?.0["source"]?["width"]?.integer, preview?.0["source"]?["height"]?.integer
       )
+      picture.original = entry.variant(.original, url, "url", width: width, height: height)
     }
     for (size, place) in preview.map({ entry.objects($0.0, "resolutions", in: $0.1) }) ?? [] {
-      picture.thumbnails += [
-        variant(.thumbnail, size, "url", "width", "height", in: place, &entry)
-      ].compactMap { $0 }
+      picture.add(thumbnail: variant(.thumbnail, size, "url", "width", "height", in: place, &entry))
     }
     // `thumbnail` may also be a word, such as `self` or `nsfw`.
     if picture.thumbnails.isEmpty, post["thumbnail"]?.text?.hasPrefix("http") == true {
-      picture.thumbnails += [
-        variant(.thumbnail, post, "thumbnail", "thumbnail_width", "thumbnail_height", in: "", &entry)
-      ].compactMap { $0 }
+      let (width, height) = ("thumbnail_width", "thumbnail_height")
+      picture.add(thumbnail: variant(.thumbnail, post, "thumbnail", width, height, in: "", &entry))
     }
     let isVideo = post["is_video"] == true || post["post_hint"]?.text?.hasSuffix(":video") == true
     if isVideo, picture.original == nil { picture.kind = .poster }

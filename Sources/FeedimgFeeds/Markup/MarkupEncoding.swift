@@ -9,6 +9,8 @@ struct MarkupEncoding: Equatable {
   /// The offset of the text after a byte order mark and, as in browsers, after white space.
   var start = 0
 
+  init(name: String) { self.name = name }
+
   init(of bytes: [UInt8]) {
     let isUTF16 = [[0xFE, 0xFF], [0xFF, 0xFE]].contains(Array(bytes.prefix(2)))
     if isUTF16 || bytes.starts(with: [0x3C, 0]) || bytes.starts(with: [0, 0x3C]) {
@@ -30,6 +32,15 @@ struct MarkupEncoding: Equatable {
       name = isWindows && Self.isKnown("windows-1252") ? "windows-1252" : "ISO-8859-1"
     } else {
       name = declared
+    }
+  }
+
+  /// The code units of a text in UTF-16.
+  static func units(of text: some RandomAccessCollection<UInt8>, isLittle: Bool) -> [UInt16] {
+    let bytes = Array(text)
+    return stride(from: 0, to: bytes.count - 1, by: 2).map { index in
+      let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+      return isLittle ? second << 8 | first : first << 8 | second
     }
   }
 

@@ -41,6 +41,17 @@ enum MarkupParser {
   /// - Throws: ``FeedError`` for XML that is not well-formed, and for a document that is nested too deep. The
   ///   handler has then received the parts before the error.
   static func parse(
+    _ document: [UInt8],
+    as language: Language,
+    in encoding: MarkupEncoding,
+    _ handler: some MarkupHandling
+  ) throws(FeedError) {
+    try document[encoding.start...].withUnsafeBufferPointer { bytes throws(FeedError) in
+      try parse(bytes, as: language, encoding: encoding.name, handler)
+    }
+  }
+
+  private static func parse(
     _ bytes: UnsafeBufferPointer<UInt8>,
     as language: Language,
     encoding: String,
@@ -61,23 +72,15 @@ enum MarkupParser {
       let read: xmlInputReadCallback = { data, buffer, count in
         MarkupSource.of(data)?.read(into: buffer, Int(count)) ?? -1
       }
-      let document =
-        switch language {
-        case .xml:
-          xml.CtxtReadIO(
-            context,
-            read,
-            nil,
-            data,
-            nil,
-            encoding,
-            Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
-          )
-        case .html:
-          // The declared encoding is ignored if one is given.
-          xml.htmlCtxtReadIO(context, read, nil, data, nil, encoding, Int32(HTML_PARSE_NONET.rawValue))
-        }
-      xml.FreeDoc(document)
+      switch language {
+      case .xml:
+        let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
+        xml.FreeDoc(xml.CtxtReadIO(context, read, nil, data, nil, encoding, options))
+      case .html:
+        // The declared encoding is ignored if one is given.
+        let options = Int32(HTML_PARSE_NONET.rawValue)
+        xml.FreeDoc(xml.htmlCtxtReadIO(context, read, nil, data, nil, encoding, options))
+      }
     }
     if let failure = source.failure { throw failure }
     guard language == .html || context.pointee.wellFormed != 0 else { throw FeedError(.malformed, "not XML") }

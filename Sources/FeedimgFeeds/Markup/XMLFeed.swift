@@ -25,25 +25,15 @@ final class XMLFeed: MarkupHandling {
 
   /// Reads a document.
   ///
-  /// - Returns: An error for a document that is not well-formed or has the root of another format.
-  static func read(
-    _ bytes: [UInt8],
-    _ format: FeedFormat,
-    _ builder: inout FeedBuilder
-  ) -> Result<Void, FeedError> {
-    let encoding = MarkupEncoding(of: bytes)
-    let reader = XMLFeed(format, builder)
-    let result = bytes[encoding.start...].withUnsafeBufferPointer { text in
-      Result { () throws(FeedError) in
-        try MarkupParser.parse(text, as: .xml, encoding: encoding.name, reader)
-      }
-    }
-    if case .success = result, let root = reader.otherRoot {
+  /// - Throws: ``FeedError`` for a document that is not well-formed or has the root of another format.
+  static func read(_ bytes: [UInt8], _ format: FeedFormat, _ feed: inout FeedBuilder) throws(FeedError) {
+    let reader = XMLFeed(format, feed)
+    try MarkupParser.parse(bytes, as: .xml, in: MarkupEncoding(of: bytes), reader)
+    if let root = reader.otherRoot {
       let expected = format == .rss ? "`rss`" : "`feed`"
-      return .failure(FeedError(.otherFormat, "expected the element \(expected), found `\(root)`"))
+      throw FeedError(.otherFormat, "expected the element \(expected), found `\(root)`")
     }
-    builder = reader.feed
-    return result
+    feed = reader.feed
   }
 
   func start(_ element: MarkupElement) {

@@ -34,22 +34,29 @@ package struct FeedRewriter {
     let pictures = FeedPictures(feed.items, address)
     if format == .jsonFeed { return JSONFeedEdits.edits(of: document, base, pictures).applied(to: document) }
     let encoding = MarkupEncoding(of: document)
+    func edited(_ document: [UInt8], isUTF8: Bool = true) -> [UInt8]? {
+      XMLFeedEdits.edits(of: document, base, pictures, isUTF8: isUTF8).applied(to: document)
+    }
     switch encoding.name {
-    case "UTF-8": return XMLFeedEdits.edits(of: document, base, pictures).applied(to: document)
+    case "UTF-8": return edited(document)
     case "UTF-16LE", "UTF-16BE":
-      return UTF16Document(document, isLittle: encoding.name == "UTF-16LE")?.replacing {
-        XMLFeedEdits.edits(of: $0, base, pictures).applied(to: $0)
+      let isLittle = encoding.name == "UTF-16LE"
+      let units = MarkupEncoding.units(of: document, isLittle: isLittle)
+      guard document.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self),
+        let changed = edited(Array(text.utf8))
+      else { return nil }
+      return String(decoding: changed, as: UTF8.self).utf16.flatMap { unit in
+        let (low, high) = (UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8))
+        return isLittle ? [low, high] : [high, low]
       }
-    case let name where Self.extendsASCII(name):
-      return XMLFeedEdits.edits(of: document, base, pictures, isUTF8: false).applied(to: document)
+    case let name where Self.extendsASCII(name): return edited(document, isUTF8: false)
     default: return nil
     }
   }
 
   /// The URL of a reference; nil if it is not of http or https.
   package static func absolute(_ reference: String, base: ImageURL) -> String? {
-    let cleaned = URLReference.cleaned(reference)
-    return cleaned.isEmpty ? nil : try? ImageURL(URLReference.resolve(cleaned, base: base.text)).text
+    URLReference.url(reference, base: base.text)?.text
   }
 
   /// Whether the bytes of markup mean the same characters in an encoding as in ASCII.
@@ -83,37 +90,9 @@ struct FeedPictures {
   ///   - isThumbnail: Whether the place in the feed is that of a thumbnail.
   /// - Returns: Nil to keep the reference.
   func address(of reference: String, base: String?, isThumbnail: Bool) -> String? {
-    let cleaned = URLReference.cleaned(reference)
-    guard !cleaned.isEmpty, let url = try? ImageURL(URLReference.resolve(cleaned, base: base)) else {
-      return nil
-    }
+    guard let url = URLReference.url(reference, base: base) else { return nil }
     if isThumbnail { return address(nil, url.text) }
     guard let known = versions[url.key] else { return address(url.text, nil) }
     return address(known.original, known.thumbnail)
-  }
-}
-
-/// A document in UTF-16 that is edited as UTF-8.
-private struct UTF16Document {
-  private let text: String
-  private let isLittle: Bool
-
-  /// Nil for a document that is not valid UTF-16.
-  init?(_ document: [UInt8], isLittle: Bool) {
-    guard document.count.isMultiple(of: 2) else { return nil }
-    let units = stride(from: 0, to: document.count, by: 2).map { index in
-      let (first, second) = (UInt16(document[index]), UInt16(document[index + 1]))
-      return isLittle ? second << 8 | first : first << 8 | second
-    }
-    guard let text = String(validating: units, as: UTF16.self) else { return nil }
-    (self.text, self.isLittle) = (text, isLittle)
-  }
-
-  func replacing(_ change: ([UInt8]) -> [UInt8]?) -> [UInt8]? {
-    guard let changed = change(Array(text.utf8)) else { return nil }
-    return String(decoding: changed, as: UTF8.self).utf16.flatMap { unit in
-      let (low, high) = (UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8))
-      return isLittle ? [low, high] : [high, low]
-    }
   }
 }

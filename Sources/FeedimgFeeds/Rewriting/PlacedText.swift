@@ -27,8 +27,8 @@ struct PlacedText {
 
   /// The place of a part in the document; nil if it is empty, or if the document has markup inside it.
   func place(of range: Range<Int>) -> Range<Int>? {
-    guard let first = places[range].first, var last = places[range].last else { return nil }
-    last = first
+    guard let first = places[range].first else { return nil }
+    var last = first
     for place in places[range] {
       guard place == last || place.lowerBound == last.upperBound else { return nil }
       last = place

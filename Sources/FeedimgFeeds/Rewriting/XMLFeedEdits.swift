@@ -37,7 +37,7 @@ struct XMLFeedEdits {
     of document: [UInt8],
     _ base: ImageURL,
     _ pictures: FeedPictures,
-    isUTF8: Bool = true
+    isUTF8: Bool
   ) -> DocumentEdits {
     var walk = XMLFeedEdits(document, base, PictureEdits(pictures, isUTF8: isUTF8))
     var scanner = MarkupScanner(document, isXML: true)

@@ -74,6 +74,20 @@ struct Entry {
 
   // MARK: JSON
 
+  /// The version of a picture whose URL is in a member; nil as for ``url(_:_:ignoresOtherSchemes:)``.
+  ///
+  /// The object `size` may have the members `width` and `height`.
+  mutating func variant(
+    _ role: ImageVariant.Role,
+    _ value: JSONValue,
+    _ name: String,
+    in place: String = "",
+    size: JSONValue? = nil
+  ) -> ImageVariant? {
+    let (width, height) = (size?["width"]?.integer, size?["height"]?.integer)
+    return variant(role, text(value, name, in: place), place + name, width: width, height: height)
+  }
+
   /// The text of a member; nil if it is absent, or if it is not a string, which is reported.
   mutating func text(_ value: JSONValue, _ name: String, in place: String = "") -> String? {
     guard let member = value[name] else { return nil }

@@ -12,6 +12,11 @@ struct Picture {
   var thumbnails: [ImageVariant] = []
   var placeholder = Placeholder()
 
+  /// Adds a smaller version, if there is one.
+  mutating func add(thumbnail: ImageVariant?) {
+    if let thumbnail { thumbnails.append(thumbnail) }
+  }
+
   /// The URL that identifies the picture within its entry.
   var key: String? { (original ?? thumbnails.first)?.url.key }
 

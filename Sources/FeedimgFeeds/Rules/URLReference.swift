@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// URL references as feeds and pages contain them (RFC 3986 §4.1).
 enum URLReference {
   /// A reference without white space at its ends, tabs and line feeds; its spaces are encoded, as in browsers.
@@ -20,6 +22,12 @@ enum URLReference {
     let inside = text.utf8.drop { $0 <= 0x20 }
     guard let last = inside.lastIndex(where: { $0 > 0x20 }) else { return "" }
     return String(Substring(inside[...last]))
+  }
+
+  /// The URL of a reference; nil if it is not of http or https.
+  static func url(_ reference: String, base: String?) -> ImageURL? {
+    let cleaned = cleaned(reference)
+    return cleaned.isEmpty ? nil : try? ImageURL(resolve(cleaned, base: base))
   }
 
   /// Resolves a reference (RFC 3986 §5.2.2).
