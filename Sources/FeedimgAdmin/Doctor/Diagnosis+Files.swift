@@ -9,28 +9,15 @@ extension Diagnosis {
   /// Whether libcurl is available.
   static var transfer: Finding {
     do throws(LoadError) {
-      return Finding(
-        subject: "libcurl",
-        verdict: .ok,
-        text: "downloads use \(try CurlVersion.text())"
-      )
+      return Finding("libcurl", .ok, "downloads use \(try CurlVersion.text())")
     } catch {
-      return Finding(
-        subject: "libcurl",
-        verdict: .no,
-        text: "no image can be downloaded: \(error.message)",
-        isFatal: true
-      )
+      return Finding("libcurl", .no, "no image can be downloaded: \(error.message)", isFatal: true)
     }
   }
 
   /// The library that stores the index of the cache.
   static var index: Finding {
-    Finding(
-      subject: "SQLite",
-      verdict: .ok,
-      text: "the index of the cache uses SQLite \(SQLiteVersion.text)"
-    )
+    Finding("SQLite", .ok, "the index of the cache uses SQLite \(SQLiteVersion.text)")
   }
 
   /// The folders of the settings and the cache.
@@ -40,28 +27,14 @@ extension Diagnosis {
     do throws(ConfigurationError) {
       (settingsFolder, cacheFolder) = (try folders.configuration, try folders.cache)
     } catch {
-      return [
-        Finding(
-          subject: "folders",
-          verdict: .no,
-          text: "no folder is known for settings and cache: \(error)",
-          isFatal: true
-        )
-      ]
+      return [Finding("folders", .no, "no folder is known for settings and cache: \(error)", isFatal: true)]
     }
     let store = SettingsStore(folder: settingsFolder)
     _ = store.currentSettings()
-    let warnings = store.takeWarnings().map { Finding(subject: "settings file", verdict: .warning, text: $0) }
+    let warnings = store.takeWarnings().map { Finding("settings file", .warning, $0) }
+    let loss = "images are shown but not stored"
     return [folder("settings", FolderState(settingsFolder), without: "settings cannot be changed")]
-      + warnings
-      + [
-        folder(
-          "cache",
-          FolderState(cacheFolder),
-          without: "images are shown but not stored",
-          isNeeded: true
-        )
-      ]
+      + warnings + [folder("cache", FolderState(cacheFolder), without: loss, isNeeded: true)]
   }
 
   /// Compares the index with the files, without reading the files.
@@ -75,17 +48,13 @@ extension Diagnosis {
         return true
       }
     } catch {
-      return [
-        Finding(subject: "images", verdict: .broken, text: "\(error); run `feedimg cache clear`")
-      ]
+      return [Finding("images", .broken, "\(error); run `feedimg cache clear`")]
     }
     guard lost == 0 else {
       let files = "the files of \(lost) of \(count) images are missing or changed"
-      return [
-        Finding(subject: "images", verdict: .broken, text: "\(files); run `feedimg cache verify`")
-      ]
+      return [Finding("images", .broken, "\(files); run `feedimg cache verify`")]
     }
-    return [Finding(subject: "images", verdict: .ok, text: "index and files match (\(count))")]
+    return [Finding("images", .ok, "index and files match (\(count))")]
   }
 
   /// The state of a folder; a required folder that cannot be written is broken.
@@ -97,41 +66,25 @@ extension Diagnosis {
   ) -> Finding {
     let place = "`\(state.path)`" + (state.fileSystem.map { " on \($0)" } ?? "")
     if let obstacle = state.obstacle {
-      return Finding(
-        subject: subject,
-        verdict: isNeeded ? .broken : .warning,
-        text: "\(place) cannot be written (\(obstacle)): \(loss)"
-      )
+      let text = "\(place) cannot be written (\(obstacle)): \(loss)"
+      return Finding(subject, isNeeded ? .broken : .warning, text)
     }
     if state.isShared {
-      return Finding(
-        subject: subject,
-        verdict: .warning,
-        text: "\(place) is a network file system, on which file locks may not work"
-      )
+      let text = "\(place) is a network file system, on which file locks may not work"
+      return Finding(subject, .warning, text)
     }
-    let text = state.exists ? "\(place) is writable" : "\(place) will be created when needed"
-    return Finding(subject: subject, verdict: .ok, text: text)
+    return Finding(subject, .ok, "\(place) \(state.exists ? "is writable" : "will be created when needed")")
   }
 
   /// The policy in force.
   static func policy(_ configuration: ImageLoader.Configuration) -> Finding {
     do throws(ConfigurationError) {
       let policy = try status(configuration)
-      let count = policy.ruleCount
-      return Finding(
-        subject: "policy",
-        verdict: .ok,
-        text: "`\(policy.name)` is in force; its \(count) rule\(count == 1 ? " covers" : "s cover") all cases"
-      )
+      let rules = "\(policy.ruleCount) rule\(policy.ruleCount == 1 ? " covers" : "s cover")"
+      return Finding("policy", .ok, "`\(policy.name)` is in force; its \(rules) all cases")
     } catch {
       let reason = error.messages.first ?? "it cannot be used"
-      return Finding(
-        subject: "policy",
-        verdict: .no,
-        text: "no policy is usable: \(reason)",
-        isFatal: true
-      )
+      return Finding("policy", .no, "no policy is usable: \(reason)", isFatal: true)
     }
   }
 
@@ -141,11 +94,7 @@ extension Diagnosis {
     return policies.list().flatMap { entry in
       entry.refusals.map { reason in
         let instead = entry.status.map { "; the \($0.layer.rawValue) one is used instead" } ?? ""
-        return Finding(
-          subject: "policy file",
-          verdict: .broken,
-          text: "`\(entry.name)` is refused: \(reason)\(instead)"
-        )
+        return Finding("policy file", .broken, "`\(entry.name)` is refused: \(reason)\(instead)")
       }
     }
   }

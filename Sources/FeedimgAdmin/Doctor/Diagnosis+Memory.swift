@@ -25,7 +25,7 @@ extension Diagnosis {
       } else {
         "images use at most \(allowance.share.rounded), from the \(ByteCount(allowance.memory).rounded) \(source)"
       }
-    return Finding(subject: "memory", verdict: .ok, text: text)
+    return Finding("memory", .ok, text)
   }
 
   private static func pressure(_ environment: [String: String], _ files: SystemFiles) -> Finding {
@@ -35,17 +35,12 @@ extension Diagnosis {
     do throws(SystemReason) {
       _ = try PSIFile(place)
       let stalls = "images in memory are evicted in steps when `\(place.path)` reports a shortage"
-      let text = [stalls, group].compactMap(\.self).joined(separator: "; ")
-      return Finding(subject: "pressure", verdict: .ok, text: text)
+      return Finding("pressure", .ok, [stalls, group].compactMap(\.self).joined(separator: "; "))
     } catch {
       let reason =
         place.path.isEmpty ? "the service manager disables it" : "`\(place.path)`: \(error)"
       let loss = group ?? "images in memory are evicted only for other images"
-      return Finding(
-        subject: "pressure",
-        verdict: .no,
-        text: "a shortage of memory cannot be detected (\(reason)): \(loss)"
-      )
+      return Finding("pressure", .no, "a shortage of memory cannot be detected (\(reason)): \(loss)")
     }
   }
 }

@@ -6,18 +6,15 @@ extension Diagnosis {
   /// The sources of information about the network.
   static func sources(_ report: NetworkReport) -> [Finding] {
     var findings = report.sources.map { source in
-      Finding(subject: source.name, verdict: source.isAvailable ? .ok : .no, text: source.remark)
+      Finding(source.name, source.isAvailable ? .ok : .no, source.remark)
     }
     if let isFiltered = NetlinkReader().filtersEvents {
-      let filter = Finding(
-        subject: "event filter",
-        verdict: isFiltered ? .ok : .warning,
-        text: isFiltered
-          ? "the kernel drops events about routes to single networks, so they wake no program"
-          : "every route change wakes programs that watch the network"
-      )
+      let text =
+        isFiltered
+        ? "the kernel drops events about routes to single networks, so they wake no program"
+        : "every route change wakes programs that watch the network"
       let place = findings.firstIndex { $0.subject == "netlink events" }.map { $0 + 1 } ?? findings.endIndex
-      findings.insert(filter, at: place)
+      findings.insert(Finding("event filter", isFiltered ? .ok : .warning, text), at: place)
     }
     return findings
   }
@@ -32,7 +29,7 @@ extension Diagnosis {
       default:
         "\(state.kind.rawValue): \(state.reason); metered \(state.metered.rawValue): \(state.meteredReason)"
       }
-    return Finding(subject: "network", verdict: isKnown ? .ok : .warning, text: text)
+    return Finding("network", isKnown ? .ok : .warning, text)
   }
 
   /// The battery charge, which policies may use.
@@ -40,11 +37,6 @@ extension Diagnosis {
     let text =
       reading.percent.map { "\($0) %: \(reading.source)" }
       ?? "\(reading.source); for policies, the charge is unknown"
-    return Finding(subject: "battery", verdict: .ok, text: text)
-  }
-
-  /// The kernel's data, and the conclusion from it.
-  static func evidence(_ report: NetworkReport, _ state: NetworkState) -> [String] {
-    report.evidence + ["verdict: \(state.json)"]
+    return Finding("battery", .ok, text)
   }
 }

@@ -15,32 +15,40 @@ extension Diagnosis {
     guard let gateway = GatewayStatus(configuration) else { return nil }
     guard let address = gateway.address else {
       let text = "the service listens on no port, so no client can use its gateway; add `--port 8080`"
-      return Finding(subject: "gateway", verdict: .warning, text: text)
+      return Finding("gateway", .warning, text)
     }
     guard gateway.isReached else {
       let text = "the gateway at `\(address)` does not respond; start `feedimg serve` again"
-      return Finding(subject: "gateway", verdict: .warning, text: text)
+      return Finding("gateway", .warning, text)
     }
     let server = gateway.server.map { " and serves the API of `\($0)`" } ?? ""
     let text =
       "the gateway at `\(address)` responds\(server); `feedimg gateway` prints the settings of clients"
-    return Finding(subject: "gateway", verdict: .ok, text: text)
+    return Finding("gateway", .ok, text)
   }
 
   private static func listener(_ path: String) -> Finding {
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      return finding(.ok, "`feedimg serve` is not running; each program downloads its own images")
+      return Finding("service", .ok, "`feedimg serve` is not running; each program downloads its own images")
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      return finding(.broken, "`\(path)` is not a socket; remove it so that `feedimg serve` can listen there")
+      return Finding(
+        "service",
+        .broken,
+        "`\(path)` is not a socket; remove it so that `feedimg serve` can listen there"
+      )
     }
     switch connect(to: path) {
-    case 0: return finding(.ok, "a service listens at `\(path)`")
+    case 0: return Finding("service", .ok, "a service listens at `\(path)`")
     case ECONNREFUSED:
-      return finding(.broken, "no service listens at `\(path)`; remove that socket or start `feedimg serve`")
+      return Finding(
+        "service",
+        .broken,
+        "no service listens at `\(path)`; remove that socket or start `feedimg serve`"
+      )
     case let code:
-      return finding(.warning, "`\(path)` cannot be reached (\(FileFault.words(for: code)))")
+      return Finding("service", .warning, "`\(path)` cannot be reached (\(FileFault.words(for: code)))")
     }
   }
 
@@ -51,17 +59,11 @@ extension Diagnosis {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     let isPrivate = status.st_mode & 0o077 == 0
-    return Finding(
-      subject: "token",
-      verdict: isPrivate ? .ok : .broken,
-      text: isPrivate
-        ? "only you can read `\(path)`"
-        : "other users can read `\(path)` and use the service; remove the file, and the service creates a new one"
-    )
-  }
-
-  private static func finding(_ verdict: Verdict, _ text: String) -> Finding {
-    Finding(subject: "service", verdict: verdict, text: text)
+    let fault = "other users can read `\(path)` and use the service"
+    let advice = "remove the file, and the service creates a new one"
+    return isPrivate
+      ? Finding("token", .ok, "only you can read `\(path)`")
+      : Finding("token", .broken, "\(fault); \(advice)")
   }
 
   /// Connects to a Unix socket and closes the connection.

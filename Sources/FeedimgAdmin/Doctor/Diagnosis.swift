@@ -29,6 +29,10 @@ public struct Diagnosis: Sendable, Hashable {
     public var text: String
     /// Whether feedimg cannot load any image.
     public var isFatal = false
+
+    init(_ subject: String, _ verdict: Verdict, _ text: String, isFatal: Bool = false) {
+      (self.subject, self.verdict, self.text, self.isFatal) = (subject, verdict, text, isFatal)
+    }
   }
 
   /// The results, in the order in which a load uses the parts.
@@ -58,7 +62,7 @@ public struct Diagnosis: Sendable, Hashable {
     findings += [Self.transfer, Self.index] + Self.folders(configuration)
     findings += Self.images(configuration) + Self.service(configuration) + Self.memory(configuration)
     findings += Self.refusedPolicies(configuration) + [Self.policy(configuration)]
-    evidence = SystemRelease.lines() + Self.evidence(report, network.state)
+    evidence = SystemRelease.lines() + report.evidence + ["verdict: \(network.state.json)"]
     guard isMasked else { return }
     let mask = EvidenceMask(home: configuration.environment["HOME"])
     for index in findings.indices { findings[index].text = mask.applied(to: findings[index].text) }
@@ -72,15 +76,15 @@ extension Diagnosis {
   /// - Parameter hasEvidence: Whether to include the evidence.
   /// - Returns: One JSON object.
   public func json(withEvidence hasEvidence: Bool = false) -> String {
-    var object = JSONObject([("works", .bool(canWork)), ("healthy", .bool(isHealthy))])
-    object["findings"] = .array(
-      findings.map {
-        [
-          "subject": .string($0.subject), "verdict": .string($0.verdict.rawValue), "text": .string($0.text),
-          "fatal": .bool($0.isFatal),
-        ]
-      }
-    )
+    let findings = findings.map { finding -> JSONValue in
+      [
+        "subject": .string(finding.subject), "verdict": .string(finding.verdict.rawValue),
+        "text": .string(finding.text), "fatal": .bool(finding.isFatal),
+      ]
+    }
+    var object: JSONObject = [
+      "works": .bool(canWork), "healthy": .bool(isHealthy), "findings": .array(findings),
+    ]
     if hasEvidence { object["evidence"] = .array(evidence.map(JSONValue.string)) }
     return JSONValue.object(object).text(.compact)
   }

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgSystem
 import Glibc
 
 /// The state of a folder, read without changing anything.
@@ -17,8 +18,7 @@ struct FolderState {
     self.path = path
     var nearest = path
     while access(nearest, F_OK) != 0, errno == ENOENT, nearest.count > 1 {
-      nearest = nearest.lastIndex(of: "/").map { String(nearest[..<$0]) } ?? "."
-      if nearest.isEmpty { nearest = "/" }
+      nearest = FilePath(nearest).folder
     }
     exists = nearest == path
     obstacle = Self.obstacle(to: nearest)
@@ -35,8 +35,7 @@ struct FolderState {
   private static func obstacle(to path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, access(path, W_OK | X_OK) == 0 else {
-      let words = String(cString: strerror(errno))
-      return words.prefix(1).lowercased() + words.dropFirst()
+      return FileFault.words(for: errno)
     }
     return status.st_mode & S_IFMT == S_IFDIR ? nil : "not a folder"
   }
@@ -52,12 +51,8 @@ enum MountTable {
   static func fileSystem(of path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
-    guard let file = fopen("/proc/self/mounts", "re") else { return nil }
-    defer { fclose(file) }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 14)
-    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { content += chunk[..<count] }
-    return fileSystem(of: String(cString: resolved), in: String(decoding: content, as: UTF8.self))
+    let table = try? OpenFile("/proc/self/mounts", to: "read", O_RDONLY).read(upTo: 1 << 24)
+    return fileSystem(of: String(cString: resolved), in: String(decoding: table ?? [], as: UTF8.self))
   }
 
   /// The type of the file system of a path: that of the innermost mount, or of the last of several at one

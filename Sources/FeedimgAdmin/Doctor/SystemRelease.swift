@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 
 /// The versions of the kernel and the distribution.
@@ -15,11 +16,8 @@ enum SystemRelease {
 
   /// `PRETTY_NAME` of os-release(5).
   private static func distribution() -> String? {
-    guard let file = fopen("/etc/os-release", "re") else { return nil }
-    defer { fclose(file) }
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = fread(&buffer, 1, buffer.count, file)
-    let line = String(decoding: buffer[..<count], as: UTF8.self)
+    guard let bytes = try? AtomicFile("/etc/os-release").content() else { return nil }
+    let line = String(decoding: bytes, as: UTF8.self)
       .split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }
     return line.map { $0.dropFirst("PRETTY_NAME=".count).filter { $0 != "\"" } }
   }
