@@ -75,13 +75,17 @@ public struct CachedImage: Sendable, Hashable {
 
   /// The image as one line of JSON, with the size in bytes and times in the form of RFC 3339.
   public var json: String {
-    let value: JSONValue = [
+    var object = members
+    object["pinned"] = .bool(isPinned)
+    return JSONValue.object(object).text(.compact)
+  }
+
+  fileprivate var members: JSONObject {
+    [
       "url": .string(url), "role": .string(role.rawValue), "path": .string(path),
       "bytes": .integer(size.bytes), "mediaType": .string(mediaType),
       "storedAt": .string(Timestamp.text(storedAt)), "usedAt": .string(Timestamp.text(usedAt)),
-      "pinned": .bool(isPinned),
     ]
-    return value.text(.compact)
   }
 }
 
@@ -151,16 +155,13 @@ public struct CachedImageDetails: Sendable, Hashable {
     func value(_ fields: [Field]) -> JSONValue {
       .array(fields.map { ["name": .string($0.name), "value": .string($0.value)] })
     }
-    let value: JSONValue = [
-      "url": .string(image.url), "role": .string(image.role.rawValue), "path": .string(image.path),
-      "bytes": .integer(image.size.bytes), "mediaType": .string(image.mediaType),
-      "storedAt": .string(Timestamp.text(image.storedAt)),
-      "usedAt": .string(Timestamp.text(image.usedAt)),
+    var object = image.members
+    object.append([
       "freshness": freshness.jsonValue, "lifetime": .integer(DeltaSeconds.whole(lifetime)),
       "nextLoad": .string(nextLoad.rawValue), "conditions": value(conditions),
       "strongValidator": .bool(hasStrongValidator), "fields": value(fields), "chosenBy": value(chosenBy),
-    ]
-    return value.text(.compact)
+    ])
+    return JSONValue.object(object).text(.compact)
   }
 }
 

@@ -33,10 +33,8 @@ public struct GatewayStatus: Sendable, Hashable {
   package static func path(in folder: String) -> String { "\(folder)/gateway.json" }
 
   private var text: [UInt8] {
-    let object = JSONObject([
-      ("address", address.map(JSONValue.string) ?? .null), ("server", server.map(JSONValue.string) ?? .null),
-    ])
-    return Array((JSONValue.object(object).text(.compact) + "\n").utf8)
+    let value: JSONValue = ["address": .optional(address), "server": .optional(server)]
+    return Array((value.text(.compact) + "\n").utf8)
   }
 
   /// Whether the file in the folder of the settings has this status.
@@ -72,41 +70,30 @@ extension GatewayStatus {
   /// The settings of all clients that the gateway serves; none without an address.
   public var clients: [Client] {
     guard let address else { return [] }
-    var clients: [Client] = []
+    var clients: [(name: String, setting: String, value: String, check: String)] = []
     if server != nil {
-      clients.append(
-        Client(
-          name: "Mastodon clients",
-          setting: "server",
-          value: address,
-          check: "curl -s \(address)/api/v1/instance"
-        )
-      )
+      clients.append(("Mastodon clients", "server", address, "curl -s \(address)/api/v1/instance"))
     }
-    guard let token else { return clients }
-    let base = "\(address)/g/\(token)"
-    let status = "curl -s -o /dev/null -w '%{http_code}\\n'"
-    let picture = Base64.encodeForURL("https://www.debian.org/logos/openlogo-nd-50.png".utf8)
-    return clients + [
-      Client(
-        name: "feed readers",
-        setting: "feed, with its own address at the end",
-        value: "\(base)/feed/",
-        check: "curl -sI \(base)/feed/https://planet.debian.org/rss20.xml"
-      ),
-      Client(
-        name: "Miniflux",
-        setting: "MEDIA_PROXY_CUSTOM_URL, with MEDIA_PROXY_MODE=all",
-        value: base,
-        check: "\(status) \(base)/\(picture)"
-      ),
-      Client(
-        name: "FreshRSS",
-        setting: "proxy URL of the extension Image Proxy, with URL encoding",
-        value: "\(base)/fetch?url=",
-        check: "\(status) '\(base)/fetch?url=https%3A%2F%2Fwww.debian.org%2F'"
-      ),
-    ]
+    if let token {
+      let base = "\(address)/g/\(token)"
+      let status = "curl -s -o /dev/null -w '%{http_code}\\n'"
+      let picture = Base64.encodeForURL("https://www.debian.org/logos/openlogo-nd-50.png".utf8)
+      clients += [
+        (
+          "feed readers", "feed, with its own address at the end", "\(base)/feed/",
+          "curl -sI \(base)/feed/https://planet.debian.org/rss20.xml"
+        ),
+        (
+          "Miniflux", "MEDIA_PROXY_CUSTOM_URL, with MEDIA_PROXY_MODE=all", base,
+          "\(status) \(base)/\(picture)"
+        ),
+        (
+          "FreshRSS", "proxy URL of the extension Image Proxy, with URL encoding", "\(base)/fetch?url=",
+          "\(status) '\(base)/fetch?url=https%3A%2F%2Fwww.debian.org%2F'"
+        ),
+      ]
+    }
+    return clients.map { Client(name: $0.name, setting: $0.setting, value: $0.value, check: $0.check) }
   }
 
   /// The status as one line of JSON.
@@ -117,10 +104,10 @@ extension GatewayStatus {
         "check": .string(client.check),
       ]
     }
-    let object = JSONObject([
-      ("reached", .bool(isReached)), ("address", address.map(JSONValue.string) ?? .null),
-      ("server", server.map(JSONValue.string) ?? .null), ("clients", .array(clients)),
-    ])
-    return JSONValue.object(object).text(.compact)
+    let value: JSONValue = [
+      "reached": .bool(isReached), "address": .optional(address), "server": .optional(server),
+      "clients": .array(clients),
+    ]
+    return value.text(.compact)
   }
 }

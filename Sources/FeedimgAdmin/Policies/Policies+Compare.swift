@@ -36,19 +36,15 @@ extension Policies {
   /// - Throws: ``PolicyFault`` if a policy cannot be read or does not cover all states.
   public func compare(_ old: String, _ new: String) throws(PolicyFault) -> Comparison {
     let (one, other) = (try named(old), try named(new))
-    do throws(PolicyErrors) {
-      let diff = try PolicyDiff(from: one.table, to: other.table)
-      return Comparison(
-        headline: diff.headline,
-        changes: diff.changes.map {
-          Comparison.Change(headline: $0.headline, boxes: $0.boxes, weight: $0.weight)
-        },
-        moreCount: diff.moreCount,
-        warnings: one.warnings + other.warnings,
-        json: diff.json.text(.compact)
-      )
-    } catch {
-      throw PolicyFault(error.errors.map(\.description))
-    }
+    let diff = try naming { () throws(PolicyErrors) in try PolicyDiff(from: one.table, to: other.table) }
+    return Comparison(
+      headline: diff.headline,
+      changes: diff.changes.map {
+        Comparison.Change(headline: $0.headline, boxes: $0.boxes, weight: $0.weight)
+      },
+      moreCount: diff.moreCount,
+      warnings: one.warnings + other.warnings,
+      json: diff.json.text(.compact)
+    )
   }
 }

@@ -40,7 +40,7 @@ extension Policies {
     let catalog = try catalog(of: named.table)
     // The defaults of unknown facts; both variants are available, but not cached.
     var known = KnownFacts(Situation(network: .other, original: .remote, thumbnail: .remote))
-    let policy = try compiled(named.table)
+    let policy = try naming { () throws(PolicyErrors) in try CompiledPolicy(named.table) }
     var warnings = named.warnings
     if isLive {
       let (snapshot, ledger) = try snapshot(for: policy)
@@ -76,14 +76,6 @@ extension Policies {
       at: SystemClock.seconds()
     )
     return (snapshot, ledger)
-  }
-
-  private func compiled(_ table: PolicyTable) throws(PolicyFault) -> CompiledPolicy {
-    do throws(PolicyErrors) {
-      return try CompiledPolicy(table)
-    } catch {
-      throw PolicyFault(error.errors.map(\.description))
-    }
   }
 
   private func settings() throws(PolicyFault) -> UserSettings {

@@ -88,10 +88,8 @@ extension Policies {
         throw PolicyFault([error.description], isUnreadable: true)
       }
     }
-    do throws(PolicyErrors) {
-      return try Listing(named, fixing: fixed, everyState: everyState)
-    } catch {
-      throw PolicyFault(error.errors.map(\.description))
+    return try naming { () throws(PolicyErrors) in
+      try Listing(named, fixing: fixed, everyState: everyState)
     }
   }
 

@@ -102,12 +102,10 @@ extension Policies {
   ///   does not cover all states.
   public func golden(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFault) -> String {
     let table = try tableToRecord(arguments, policy)
-    do throws(PolicyErrors) {
+    return try naming { () throws(PolicyErrors) in
       // Compiling fails if a state has no rule.
       _ = try CompiledPolicy(table)
       return try GoldenTable(table).markdown
-    } catch {
-      throw PolicyFault(error.errors.map(\.description))
     }
   }
 

@@ -68,6 +68,15 @@ extension Policies {
   /// - Throws: ``ConfigurationError`` for an unknown name; the message suggests a similar name.
   package func checkName(_ name: String) throws(ConfigurationError) { try catalog.checkName(name) }
 
+  /// Runs the body, and throws the errors of a table as one.
+  func naming<Result>(_ body: () throws(PolicyErrors) -> Result) throws(PolicyFault) -> Result {
+    do throws(PolicyErrors) {
+      return try body()
+    } catch {
+      throw PolicyFault(error.errors.map(\.description))
+    }
+  }
+
   /// The policy that an argument names: an installed policy, or the content of a file, even with gaps.
   ///
   /// - Throws: ``PolicyFault`` if the policy cannot be read.
