@@ -13,21 +13,19 @@ enum FinalCount {
 
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
   private static let counted = Mutex(Counted())
-  /// The end of the pipe to which the signal handler writes.
-  private static let writeEnd = Atomic<Int32>(-1)
-  /// The end of the pipe from which the waiting thread reads.
-  private static let readEnd = Atomic<Int32>(-1)
+  /// The signal that ends the program.
+  private static let received = Atomic<Int32>(0)
+  // Unsafe: initialised before the first signal handler is set; semaphores are safe in handlers and threads.
+  nonisolated(unsafe) private static let arrival = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
   /// Saves the data usage of this loader before the program ends; call it once.
   ///
-  /// If no pipe or thread is available, a signal ends the program at once.
+  /// If no thread is available, a signal ends the program at once.
   static func include(_ loader: ImageLoader) {
     counted.withLock { ($0.loader, $0.meter) = (loader, loader.meter) }
-    var pair: [Int32] = [-1, -1]
-    guard pipe(&pair) == 0 else { return }
-    for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    readEnd.store(pair[0], ordering: .sequentiallyConsistent)
-    writeEnd.store(pair[1], ordering: .sequentiallyConsistent)
+    // A handler must not be the first to use a global.
+    received.store(0, ordering: .relaxed)
+    sem_init(arrival, 0, 0)
     guard startThread() else { return }
     for number in signals { take(number) }
   }
@@ -42,12 +40,10 @@ enum FinalCount {
   private static func take(_ number: Int32) {
     let former = signal(number) { number in
       // A handler may only use async-signal-safe functions (signal-safety(7)) and lock-free atomics.
-      let saved = errno
       // A second signal ends the program at once.
       _ = signal(number, SIG_DFL)
-      var byte = UInt8(truncatingIfNeeded: number)
-      _ = Glibc.write(FinalCount.writeEnd.load(ordering: .relaxed), &byte, 1)
-      errno = saved
+      FinalCount.received.store(number, ordering: .relaxed)
+      sem_post(FinalCount.arrival)
     }
     // Keep a signal ignored if the parent ignores it, as `nohup` and shells with background jobs do.
     if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
@@ -55,25 +51,24 @@ enum FinalCount {
 
   /// Starts the thread that waits for a signal, saves the data usage, and raises the signal again.
   private static func startThread() -> Bool {
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     var thread = pthread_t()
-    let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in
-      // The parent process may have blocked the signals.
-      var blocked = sigset_t()
-      sigemptyset(&blocked)
-      for number in FinalCount.signals { sigaddset(&blocked, number) }
-      pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
-      var number: UInt8 = 0
-      while read(FinalCount.readEnd.load(ordering: .relaxed), &number, 1) != 1 {
-        guard errno == EINTR else { return nil }
-      }
-      FinalCount.write()
-      kill(getpid(), Int32(number))
-      return nil
-    }
-    return pthread_create(&thread, &attributes, run, nil) == 0
+    let failure = pthread_create(
+      &thread,
+      nil,
+      { _ in
+        // The parent process may have blocked the signals.
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        for number in FinalCount.signals { sigaddset(&blocked, number) }
+        pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+        while sem_wait(FinalCount.arrival) != 0 {}
+        FinalCount.write()
+        kill(getpid(), FinalCount.received.load(ordering: .relaxed))
+        return nil
+      },
+      nil
+    )
+    if failure == 0 { pthread_detach(thread) }
+    return failure == 0
   }
 }
