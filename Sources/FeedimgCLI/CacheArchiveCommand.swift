@@ -3,10 +3,8 @@ import Feedimg
 import FeedimgAdmin
 
 extension CacheCommand {
-  /// `feedimg cache export`.
   struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "export",
       abstract: "Write all images to a tar archive, for the cache of another machine.",
       discussion: """
         The file is replaced only after the archive is complete. The archive omits cookies, and images that were \
@@ -32,23 +30,16 @@ extension CacheCommand {
       try output.refuseTerminal(unless: force)
       try output.check()
       let cache = try folders.cache()
-      let progress = ProgressLine(verb: "exported")
-      defer { progress.clear() }
-      let exported = try cache.exportImages(to: isStandard ? nil : file) { done, count in
-        progress.show(done, of: count)
-        return true
-      }
-      progress.clear()
+      let progress = ProgressLine("exported")
+      let exported = try cache.exportImages(to: isStandard ? nil : file, progress: progress.show)
       for url in exported.damaged { Output.report("omitted because it is damaged: \(url)") }
       if json { return Output.line(exported.json) }
       if !isStandard { Output.line(CacheText.exported(exported)) }
     }
   }
 
-  /// `feedimg cache import`.
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "import",
       abstract: "Store the images of an archive from `feedimg cache export`.",
       discussion: """
         Each image is verified and counts as used now. An image of which the cache has the same or a newer version \
@@ -66,13 +57,8 @@ extension CacheCommand {
 
     func run() throws {
       let cache = try folders.cache()
-      let progress = ProgressLine(verb: "imported")
-      defer { progress.clear() }
-      let imported = try cache.importImages(from: file == "-" ? nil : file) { done, count in
-        progress.show(done, of: count)
-        return true
-      }
-      progress.clear()
+      let progress = ProgressLine("imported")
+      let imported = try cache.importImages(from: file == "-" ? nil : file, progress: progress.show)
       Output.line(json ? imported.json : CacheText.imported(imported))
     }
   }

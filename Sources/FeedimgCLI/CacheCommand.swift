@@ -27,10 +27,8 @@ struct CacheCommand: ParsableCommand {
     defaultSubcommand: Info.self
   )
 
-  /// `feedimg cache info`.
   struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "info",
       abstract: "Print the size, the limits and the hit rate of the cache."
     )
     @Flag(help: "Print one JSON object.") var json = false
@@ -43,44 +41,21 @@ struct CacheCommand: ParsableCommand {
     }
   }
 
-  /// `feedimg cache remove`.
   struct Remove: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "remove",
-      abstract: "Remove the image of a URL, pinned or not."
-    )
+    static let configuration = CommandConfiguration(abstract: "Remove the image of a URL, pinned or not.")
     @OptionGroup var image: CachedURL
     @OptionGroup var folders: CacheFolders
 
     func run() throws { try image.found(try folders.cache().remove(try image.address)) }
   }
 
-  /// `feedimg cache clear`.
   struct Clear: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "clear",
-      abstract: "Remove all images, including pinned ones."
-    )
+    static let configuration = CommandConfiguration(abstract: "Remove all images, including pinned ones.")
     @OptionGroup var folders: CacheFolders
 
     func run() throws {
       let removed = try folders.cache().clear()
       Output.line("removed \(CacheText.images(removed.count)), \(removed.size.rounded)")
-    }
-  }
-
-  /// The folders of the cache and of the settings that limit it.
-  struct CacheFolders: ParsableArguments {
-    @OptionGroup var cacheFolder: CacheFolderOption
-    @OptionGroup var configurationFolder: ConfigurationFolderOption
-
-    func cache() throws(ConfigurationError) -> ImageCache {
-      var configuration = ImageLoader.Configuration()
-      configuration.cacheFolder = cacheFolder.cacheFolder
-      configuration.configurationFolder = configurationFolder.configurationFolder
-      let cache = try ImageCache(configuration)
-      for warning in cache.warnings { Output.report(warning) }
-      return cache
     }
   }
 
@@ -92,18 +67,21 @@ struct CacheCommand: ParsableCommand {
     var shown: String { ImageURL.withoutCredentials(url) }
 
     var address: ImageURL {
-      get throws(CommandFailure) {
-        do throws(ImageURLError) {
-          return try ImageURL(url)
-        } catch {
-          throw CommandFailure(.usage, "expected an absolute http or https URL, but `\(shown)` \(error)")
-        }
-      }
+      get throws(CommandFailure) { try ImageURL(url, expected: "expected an absolute http or https URL") }
     }
 
     /// - Throws: ``CommandFailure`` with status 1 if the image is not in the cache.
     func found(_ isThere: Bool) throws(CommandFailure) {
       guard isThere else { throw CommandFailure(.failure, "`\(shown)` is not in the cache") }
     }
+  }
+}
+
+extension CacheFolders {
+  /// The cache, after a report of its warnings.
+  func cache() throws(ConfigurationError) -> ImageCache {
+    let cache = try ImageCache(configuration)
+    Output.report(cache.warnings)
+    return cache
   }
 }

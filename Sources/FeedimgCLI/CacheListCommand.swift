@@ -3,29 +3,20 @@ import Feedimg
 public import FeedimgAdmin
 
 extension CacheCommand {
-  /// `feedimg cache list`.
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list",
       abstract: "Print the cached images, the most recently used first."
     )
     @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp(
-        "The order: most recently used, most recently stored, largest, or by URL.",
-        valueName: "used|stored|size|url"
-      )
+      "used|stored|size|url",
+      "The order: most recently used, most recently stored, largest, or by URL."
     )
     var sort = CachedImage.Order.used
     @Flag(help: "Reverse the order.") var reverse = false
-    @Option(parsing: .unconditional, help: ArgumentHelp("The most images to print.", valueName: "n"))
-    var limit: Int?
+    @Option("n", "The most images to print.") var limit: Int?
     @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp(
-        "Print only originals, thumbnails or pinned images; may be repeated.",
-        valueName: "originals|thumbnails|pinned"
-      )
+      "originals|thumbnails|pinned",
+      "Print only originals, thumbnails or pinned images; may be repeated."
     )
     var only: [CachedImage.Kind] = []
     @Flag(help: "Print one line of JSON for each image.") var json = false

@@ -3,10 +3,8 @@ import Feedimg
 import FeedimgAdmin
 
 extension CacheCommand {
-  /// `feedimg cache pin`.
   struct Pin: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "pin",
       abstract: "Protect the image of a URL from eviction and expiry.",
       discussion: """
         The image must be in the cache; run `feedimg load` first. Pinned images have their own limit, the setting \
@@ -20,10 +18,8 @@ extension CacheCommand {
     func run() throws { try image.found(try folders.cache().pin(try image.address)) }
   }
 
-  /// `feedimg cache unpin`.
   struct Unpin: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "unpin",
       abstract: "Unpin the image of a URL, so that it may be evicted again."
     )
     @OptionGroup var image: CachedURL

@@ -3,10 +3,8 @@ import Feedimg
 import FeedimgAdmin
 
 extension CacheCommand {
-  /// `feedimg cache verify`.
   struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "verify",
       abstract: "Check every image, and remove damaged ones.",
       discussion: """
         Compares the length and checksum of each file with the index, and repairs differences between files and \
@@ -17,33 +15,22 @@ extension CacheCommand {
     @OptionGroup var folders: CacheFolders
 
     func run() throws {
-      let progress = ProgressLine(verb: "checked")
-      defer { progress.clear() }
-      let check = try folders.cache().verify { done, count in
-        progress.show(done, of: count)
-        return true
-      }
-      progress.clear()
+      let progress = ProgressLine("checked")
+      let check = try folders.cache().verify(progress: progress.show)
       Output.line(json ? check.json : CacheText.check(check))
       if !check.isIntact { throw CommandFailure(.failure) }
     }
   }
 
-  /// `feedimg cache trim`.
   struct Trim: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "trim",
       abstract: "Remove expired images and images over the limits, or more.",
       discussion: """
         With --to, the command removes partial downloads first, then the least recently used originals, then \
         thumbnails, until the cache is small enough. Pinned images stay.
         """
     )
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("The most that the cache may keep, such as `100 MB`.", valueName: "size")
-    )
-    var to: String?
+    @Option("size", "The most that the cache may keep, such as `100 MB`.") var to: String?
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup var folders: CacheFolders
 
@@ -54,13 +41,8 @@ extension CacheCommand {
         }
         return size
       }
-      let progress = ProgressLine(verb: "removed")
-      defer { progress.clear() }
-      let trim = try folders.cache().trim(to: size) { removed in
-        progress.show(removed)
-        return true
-      }
-      progress.clear()
+      let progress = ProgressLine("removed")
+      let trim = try folders.cache().trim(to: size) { progress.show($0, of: nil) }
       Output.line(json ? trim.json : CacheText.trim(trim, to: size))
     }
   }

@@ -3,10 +3,8 @@ import Feedimg
 import FeedimgAdmin
 
 extension CacheCommand {
-  /// `feedimg cache show`.
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "show",
       abstract:
         "Print the details of one image: its freshness, the rule for it, and the effect of the next load.",
       discussion: """

@@ -29,10 +29,10 @@ enum CacheText {
   }
 
   static func line(_ image: CachedImage) -> String {
-    let size = image.size.rounded
-    return [
-      WallClock.date(image.usedAt), pad(image.role.rawValue, 9), pad(image.isPinned ? "pinned" : "", 6),
-      pad(size, 8, leading: true), pad(image.mediaType, 10), image.url,
+    [
+      WallClock.date(image.usedAt), image.role.rawValue.padded(to: 9),
+      (image.isPinned ? "pinned" : "").padded(to: 6), image.size.rounded.padded(to: 8, leading: true),
+      image.mediaType.padded(to: 10), image.url,
     ].joined(separator: "  ")
   }
 
@@ -69,9 +69,4 @@ enum CacheText {
 
   /// A number of images, such as `1 image` or `3 images`.
   static func images(_ count: Int) -> String { "\(count) image\(count == 1 ? "" : "s")" }
-
-  private static func pad(_ text: String, _ width: Int, leading: Bool = false) -> String {
-    let space = String(repeating: " ", count: max(0, width - text.count))
-    return leading ? space + text : text + space
-  }
 }

@@ -3,24 +3,14 @@ import Feedimg
 
 /// The facts that only an application knows.
 struct DeclarationOption: ParsableArguments {
-  @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
-      "Define a fact of your application, such as on-screen=no,yes; may be repeated.",
-      valueName: "fact=values"
-    )
-  )
+  @Option("fact=values", "Define a fact of your application, such as on-screen=no,yes; may be repeated.")
   var declare: [String] = []
 
   /// - Throws: ``CommandFailure`` with status 2 for a value without `=`.
   func declared() throws(CommandFailure) -> [HostFact] {
     try declare.map { text throws(CommandFailure) in
-      guard let fact = SituationOverride(text, source: "--declare") else {
-        throw CommandFailure(
-          .usage,
-          "--declare \(text): expected a fact and its values, such as `on-screen=no,yes`"
-        )
-      }
+      let example = "--declare \(text): expected a fact and its values, such as `on-screen=no,yes`"
+      let fact = try SituationOverride(text, source: "--declare", expected: example)
       let values = fact.value.split(separator: ",").map(Self.words)
       return HostFact(name: Self.words(fact.fact), values: values)
     }

@@ -28,22 +28,13 @@ struct DoctorCommand: ParsableCommand {
 
   @Flag(help: "Do not hide addresses and the home folder.") var unmasked = false
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "The policy to check: a name or a file.",
-      valueName: "policy"
-    ),
-    completion: .file(extensions: ["md"])
-  )
+  @Option("policy", "The policy to check: a name or a file.", completion: .file(extensions: ["md"]))
   var policy: String?
 
-  @OptionGroup var cache: CacheFolderOption
-  @OptionGroup var settings: ConfigurationFolderOption
+  @OptionGroup var folders: CacheFolders
 
   func run() throws {
-    var configuration = settings.configuration
-    configuration.cacheFolder = cache.cacheFolder
+    var configuration = folders.configuration
     if let policy { configuration.policy = .named(policy) }
     let diagnosis = Diagnosis(configuration, isMasked: !unmasked)
     Output.line(
@@ -59,15 +50,11 @@ enum DoctorText {
   static func text(_ diagnosis: Diagnosis, withEvidence hasEvidence: Bool) -> String {
     let width = diagnosis.findings.map(\.subject.count).max() ?? 0
     var lines = diagnosis.findings.map { finding in
-      let verdict = pad(finding.verdict.rawValue, 7)
-      return
-        "\(finding.verdict == .ok ? verdict : Output.bold(verdict))  \(pad(finding.subject, width))  \(finding.text)"
+      let word = finding.verdict.rawValue.padded(to: 7)
+      let verdict = finding.verdict == .ok ? word : Output.bold(word)
+      return "\(verdict)  \(finding.subject.padded(to: width))  \(finding.text)"
     }
     if hasEvidence { lines += ["", "feedimg \(Version.text)"] + diagnosis.evidence }
     return lines.joined(separator: "\n")
-  }
-
-  private static func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
   }
 }

@@ -18,10 +18,10 @@ enum ExitStatus: Int32 {
       if let message = failure.message { Output.report(message) }
       self = failure.status
     case let error as ConfigurationError:
-      for message in error.messages { Output.report(message) }
+      Output.report(error.messages)
       self = error.isSystemFailure ? .failure : .usage
     case let fault as PolicyFault:
-      for message in fault.messages { Output.report(message) }
+      Output.report(fault.messages)
       self = fault.isUnreadable ? .usage : .failure
     default:
       guard FeedimgCommand.exitCode(for: error).isSuccess else {

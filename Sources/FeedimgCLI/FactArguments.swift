@@ -14,13 +14,8 @@ struct FactArguments: ParsableArguments {
   /// - Throws: ``CommandFailure`` with status 2 for an argument without `=`.
   func given() throws(CommandFailure) -> [SituationOverride] {
     try facts.map { text throws(CommandFailure) in
-      guard let fact = SituationOverride(text, source: "given") else {
-        throw CommandFailure(
-          .usage,
-          "expected a fact and its value, such as `network=cellular`, found `\(text)`"
-        )
-      }
-      return fact
+      let example = "expected a fact and its value, such as `network=cellular`, found `\(text)`"
+      return try SituationOverride(text, source: "given", expected: example)
     }
   }
 }

@@ -12,11 +12,7 @@ struct ItemInput: ParsableArguments {
   )
   var sources: [String] = []
 
-  @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("The same as an argument; may be repeated.", valueName: "file-or-url"),
-    completion: .file()
-  )
+  @Option("file-or-url", "The same as an argument; may be repeated.", completion: .file())
   var item: [String] = []
 
   @OptionGroup var feed: FeedOptions

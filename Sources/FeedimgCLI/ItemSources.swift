@@ -23,7 +23,9 @@ struct ItemSources {
     for (index, path) in paths.enumerated() {
       let isLastPath = index == paths.count - 1
       if path.contains("://") {
-        try take([try Self.item(path)], isLastPath)
+        let url = try ImageURL(path, expected: "expected a file or an http or https URL")
+        let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
+        try take([item], isLastPath)
         total.items += 1
       } else {
         let count = try read(InputFile(path: path)) { batch, isLast throws(CommandFailure) in
@@ -62,15 +64,17 @@ struct ItemSources {
     if count.items + count.faults == 0 { Output.report("\(file.name): contains no items") }
     return count
   }
+}
 
-  private static func item(_ text: String) throws(CommandFailure) -> FeedItem {
+extension ImageURL {
+  /// Reads a URL of the command line.
+  ///
+  /// - Throws: ``CommandFailure`` with status 2 and a message that begins with `expected`.
+  init(_ text: String, expected: String) throws(CommandFailure) {
     do throws(ImageURLError) {
-      return FeedItem(original: ImageVariant(role: .original, url: try ImageURL(text)), thumbnail: nil)
+      self = try ImageURL(text)
     } catch {
-      throw CommandFailure(
-        .usage,
-        "expected a file or an http or https URL, but `\(ImageURL.withoutCredentials(text))` \(error)"
-      )
+      throw CommandFailure(.usage, "\(expected), but `\(ImageURL.withoutCredentials(text))` \(error)")
     }
   }
 }

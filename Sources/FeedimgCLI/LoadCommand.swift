@@ -33,30 +33,20 @@ struct LoadCommand: AsyncParsableCommand {
   @Flag(help: "Print one line of JSON for each item.") var json = false
 
   @Option(
+    "file",
+    "Also write the image of a single item to this file; - is standard output.",
     name: .shortAndLong,
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Also write the image of a single item to this file; - is standard output.",
-      valueName: "file"
-    ),
     completion: .file()
   )
   var output: String?
 
   @Flag(help: "Write the image to standard output even if that is a terminal.") var force = false
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Cancel loads that are not complete after this time.", valueName: "seconds")
-  )
-  var timeout: Double?
+  @Option("seconds", "Cancel loads that are not complete after this time.") var timeout: Double?
 
   @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
-      "Send this header field with each request, such as 'Referer: https://x.example/'; may be repeated.",
-      valueName: "name: value"
-    )
+    "name: value",
+    "Send this header field with each request, such as 'Referer: https://x.example/'; may be repeated."
   )
   var header: [String] = []
 
@@ -127,9 +117,8 @@ struct LoadCommand: AsyncParsableCommand {
     if let trace { configuration.observers = [trace] } else { service.apply(to: &configuration) }
     let loader = try ImageLoader(configuration)
     FinalCount.include(loader)
-    for warning in loader.warnings { Output.report(warning) }
-    var report = LoadReport(itemCount: items.count, isJSON: json, isQuiet: output == "-")
-    report.trace = trace
+    Output.report(loader.warnings)
+    var report = LoadReport(itemCount: items.count, isJSON: json, isQuiet: output == "-", trace: trace)
     if inputStatus != .success { report.noteFailure() }
     let deadline = timeout.map { ContinuousClock.now + .seconds($0) }
     let batch = LoadBatch(loader: loader, items: items, isReload: reload, timeout: timeout)
@@ -150,7 +139,7 @@ struct LoadCommand: AsyncParsableCommand {
     report.showTrace()
     service.report(on: loader, isTraced: trace != nil)
     // Some warnings arise only during loads, such as that the data usage cannot be saved.
-    for warning in loader.warnings { Output.report(warning) }
+    Output.report(loader.warnings)
     throw fault ?? CommandFailure(report.status)
   }
 }

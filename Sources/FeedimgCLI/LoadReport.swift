@@ -6,25 +6,15 @@ struct LoadReport {
   let isJSON: Bool
   /// Whether the image itself goes to standard output.
   let isQuiet: Bool
-
   /// The recorder of the steps of the load, if they are to be printed.
-  var trace: LoadTrace?
-
+  let trace: LoadTrace?
   private(set) var status = ExitStatus.success
   /// The outcome of the only item; nil if there are several.
   private(set) var onlyOutcome: LoadBatch.Outcome?
-  private var bytesMoved = 0
-  private var isProgressShown = false
-
-  init(itemCount: Int, isJSON: Bool, isQuiet: Bool) {
-    self.itemCount = itemCount
-    self.isJSON = isJSON
-    self.isQuiet = isQuiet
-  }
+  private(set) var bytesMoved = 0
 
   mutating func add(_ outcome: LoadBatch.Outcome, index: Int) {
     if itemCount == 1 { onlyOutcome = outcome }
-    clearProgress()
     switch outcome {
     case .success(let image):
       if image.source == .network { bytesMoved += image.bytes.count }
@@ -63,14 +53,14 @@ struct LoadReport {
   func showTrace() {
     guard let trace, !isJSON else { return }
     for line in LoadTrace.lines(trace.timeline) {
-      if isQuiet { Output.standardError("\(Printable.text(line))\n") } else { Output.line(line) }
+      if isQuiet { Output.errorLine(line) } else { Output.line(line) }
     }
   }
 
   /// Prints a text; if the image goes to standard output, JSON goes to standard error and other text is
   /// omitted.
   private func show(_ text: String) {
-    if !isQuiet { Output.line(text) } else if isJSON { Output.standardError("\(text)\n") }
+    if !isQuiet { Output.line(text) } else if isJSON { Output.errorLine(text) }
   }
 
   private func text(_ image: LoadedImage, _ index: Int) -> String {
@@ -102,20 +92,13 @@ struct LoadReport {
   // MARK: Progress, only on a terminal
 
   /// Shows the host of a load that takes long.
-  mutating func showWaiting(for host: String, since duration: Duration) {
-    guard Output.hasTerminalError, duration >= .seconds(1) else { return }
-    let seconds = Int(clamping: duration.components.seconds)
-    isProgressShown = true
-    Output.standardError("\r\u{1B}[KWaiting for \(Printable.text(host)), \(seconds) s")
+  func showWaiting(for host: String, since duration: Duration) {
+    guard duration >= .seconds(1) else { return }
+    Output.progress("Waiting for \(host), \(Int(clamping: duration.components.seconds)) s")
   }
 
-  private mutating func showProgress(done: Int) {
-    guard itemCount > 1, done < itemCount, Output.hasTerminalError else { return }
-    isProgressShown = true
-    Output.standardError("\r\(done) of \(itemCount) images, \(ByteCount(bytesMoved).rounded) downloaded")
-  }
-
-  private mutating func clearProgress() {
-    if isProgressShown { Output.standardError("\r\u{1B}[K") }
+  private func showProgress(done: Int) {
+    guard itemCount > 1, done < itemCount else { return }
+    Output.progress("\(done) of \(itemCount) images, \(ByteCount(bytesMoved).rounded) downloaded")
   }
 }

@@ -15,15 +15,13 @@ final class LoadTrace: LoadObserving {
     let whole = max(timeline.duration / .microseconds(1), 1)
     return timeline.entries.map { entry in
       let begin = entry.begin / .microseconds(1)
-      let start = Int(begin / whole * Double(barWidth))
+      let column = min(Int(begin / whole * Double(barWidth)), barWidth - 1)
       let length = Int(((entry.end - entry.begin) / .microseconds(1) / whole * Double(barWidth)).rounded())
-      let column = min(start, barWidth - 1)
-      let bar =
-        String(repeating: " ", count: column) + String(repeating: "█", count: min(length, barWidth - column))
       // A very short step is a thin line.
-      let drawn = length == 0 ? String(repeating: " ", count: column) + "▏" : bar
-      let time = pad(milliseconds(begin), 10, leading: true)
-      let text = "\(time) ms  \(pad(entry.name, 11))  \(Output.dim(pad(drawn, barWidth)))  \(entry.detail)"
+      let step = length == 0 ? "▏" : String(repeating: "█", count: min(length, barWidth - column))
+      let bar = (String(repeating: " ", count: column) + step).padded(to: barWidth)
+      let time = milliseconds(begin).padded(to: 10, leading: true)
+      let text = "\(time) ms  \(entry.name.padded(to: 11))  \(Output.dim(bar))  \(entry.detail)"
       return String(text.reversed().drop { $0 == " " }.reversed())
     }
   }
@@ -34,10 +32,5 @@ final class LoadTrace: LoadObserving {
   private static func milliseconds(_ microseconds: Double) -> String {
     let tenths = Int((microseconds / 100).rounded())
     return "\(tenths / 10).\(tenths % 10)"
-  }
-
-  private static func pad(_ text: String, _ width: Int, leading: Bool = false) -> String {
-    let space = String(repeating: " ", count: max(0, width - text.count))
-    return leading ? space + text : text + space
   }
 }

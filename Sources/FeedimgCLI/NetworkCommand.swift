@@ -34,7 +34,7 @@ struct NetworkCommand: ParsableCommand {
     let network = NetworkStatus(folder.configuration)
     guard !watching.watch else { return try watch(network) }
     let state = network.state
-    for warning in network.warnings { Output.report(warning) }
+    Output.report(network.warnings)
     Output.line(format.json ? state.json : NetworkText.whole(state))
   }
 
@@ -43,7 +43,7 @@ struct NetworkCommand: ParsableCommand {
     let previous = Mutex<NetworkState?>(nil)
     let isJSON = format.json
     let watching = network.watch { state in
-      for warning in network.warnings { Output.report(warning) }
+      Output.report(network.warnings)
       let change = previous.withLock { previous in
         defer { previous = state }
         return NetworkChange(from: previous, to: state)

@@ -26,17 +26,9 @@ struct NetworkMarkCommand: ParsableCommand {
 
   @Argument(help: "metered, unmetered, or forget.") var word: Word
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The Wi-Fi network with this name, active or not.", valueName: "name")
-  )
-  var ssid: String?
+  @Option("name", "The Wi-Fi network with this name, active or not.") var ssid: String?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The network interface with this name, active or not.", valueName: "name")
-  )
-  var device: String?
+  @Option("name", "The network interface with this name, active or not.") var device: String?
 
   @OptionGroup(visibility: .hidden) var format: NetworkFormat
   @OptionGroup(visibility: .hidden) var watching: NetworkWatchFlag
@@ -55,7 +47,7 @@ struct NetworkMarkCommand: ParsableCommand {
         throw CommandFailure(.failure, "`\(network.text)` is not marked")
       }
     }
-    for warning in marks.warnings { Output.report(warning) }
+    Output.report(marks.warnings)
     Output.line(word == .forget ? "\(network.text): mark removed" : "\(network.text): \(word.rawValue)")
   }
 
@@ -89,6 +81,6 @@ struct NetworkMarksCommand: ParsableCommand {
     try watching.refuse(with: "marks")
     let marks = try NetworkMarks(folder.configuration)
     for mark in marks.all() { Output.line(format.json ? mark.json : NetworkText.mark(mark)) }
-    for warning in marks.warnings { Output.report(warning) }
+    Output.report(marks.warnings)
   }
 }

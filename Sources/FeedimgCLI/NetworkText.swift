@@ -19,17 +19,13 @@ enum NetworkText {
     let isSameKind = change.previous.map { $0.kind == state.kind } ?? true
     let step = isSameKind ? "" : change.previous.map { "\($0.kind.rawValue) → " } ?? ""
     return [
-      time, pad(step + state.kind.rawValue, 19), pad(state.device ?? "-", 9),
-      pad(state.kind == .offline ? "-" : cost(of: state), 11), change.why,
+      time, (step + state.kind.rawValue).padded(to: 19), (state.device ?? "-").padded(to: 9),
+      (state.kind == .offline ? "-" : cost(of: state)).padded(to: 11), change.why,
     ].joined(separator: "  ")
   }
 
   static func mark(_ mark: NetworkMark) -> String {
-    "\(pad(mark.metered == .yes ? "metered" : "unmetered", 9))  \(mark.network.text)"
-  }
-
-  private static func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
+    (mark.metered == .yes ? "metered" : "unmetered").padded(to: 11) + mark.network.text
   }
 
   private static func cost(of state: NetworkState) -> String {
@@ -41,12 +37,7 @@ enum NetworkText {
   }
 
   private static func headline(_ state: NetworkState) -> String {
-    let metered =
-      switch state.metered {
-      case .yes: "metered"
-      case .no: "not metered"
-      case .unknown: "metering unknown"
-      }
+    let metered = state.metered == .unknown ? "metering unknown" : cost(of: state)
     let traits = [
       (state.isTethered, "tethered phone"), (state.isTunnelled, "through a VPN"),
       (state.isVirtual, "virtual"),

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The output of the program, and its end.
 enum Output {
@@ -12,6 +13,7 @@ enum Output {
 
   /// Prints UTF-8 text unchanged; ends the program like ``line(_:)`` if printing fails.
   static func document(_ bytes: [UInt8]) {
+    clearProgress()
     guard !standardOutput(bytes) else { return }
     let code = errno
     if code != EPIPE { report("cannot write to standard output: \(SystemError.text(code))") }
@@ -19,12 +21,22 @@ enum Output {
   }
 
   /// Prints an error or a warning on standard error.
-  static func report(_ message: String) { standardError("feedimg: \(Printable.text(message))\n") }
+  static func report(_ message: String) { errorLine("feedimg: \(message)") }
+
+  static func report(_ messages: [String]) {
+    for message in messages { report(message) }
+  }
+
+  /// Prints a line on standard error.
+  static func errorLine(_ text: String) {
+    clearProgress()
+    standardError("\(Printable.text(text))\n")
+  }
 
   /// - Returns: Whether all bytes were written; if not, `errno` has the reason.
   static func standardOutput(_ bytes: [UInt8]) -> Bool { write(bytes, to: STDOUT_FILENO) }
 
-  static func standardError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+  private static func standardError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
   /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
   ///
@@ -40,12 +52,27 @@ enum Output {
   }
 
   static func exit(_ status: ExitStatus) -> Never {
+    clearProgress()
     FinalCount.write()
     Glibc.exit(status.rawValue)
   }
 
   /// Whether standard error is a terminal, which can show progress.
-  static var hasTerminalError: Bool { isatty(STDERR_FILENO) == 1 }
+  static let hasTerminalError = isatty(STDERR_FILENO) == 1
+
+  /// Whether the terminal shows a line of progress.
+  private static let hasProgress = Atomic(false)
+
+  /// Shows a line of progress until the next output; only on a terminal.
+  static func progress(_ text: String) {
+    guard hasTerminalError else { return }
+    hasProgress.store(true, ordering: .relaxed)
+    standardError("\r\u{1B}[K\(Printable.text(text))")
+  }
+
+  private static func clearProgress() {
+    if hasProgress.exchange(false, ordering: .relaxed) { standardError("\r\u{1B}[K") }
+  }
 
   /// Whether standard output is a terminal with colours and the user allows them (no-color.org).
   static let isColoured =

@@ -28,7 +28,7 @@ struct PolicyDiffCommand: ParsableCommand {
 
   func run() throws {
     let comparison = try options.policies().compare(old, new)
-    for warning in comparison.warnings { Output.report(warning) }
+    Output.report(comparison.warnings)
     Output.line(json ? comparison.json : PolicyText.comparison(comparison))
     if failsIfMore, comparison.moreCount > 0 { throw CommandFailure(.failure) }
   }

@@ -31,7 +31,7 @@ struct PolicyExplainCommand: ParsableCommand {
 
   func run() throws {
     let account = try options.policies().explain(policy, given: try facts.given(), isLive: live)
-    for warning in account.warnings { Output.report(warning) }
+    Output.report(account.warnings)
     if json { return Output.line(account.json) }
     for line in account.lines { Output.line(PolicyText.step(line)) }
     if verbose { for line in ResolutionText.facts(account.facts) { Output.line(line) } }

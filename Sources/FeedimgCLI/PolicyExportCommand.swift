@@ -34,7 +34,7 @@ struct PolicyExportCommand: ParsableCommand {
   func run() throws {
     guard let policy else { return Output.document(Policies.schema) }
     let export = try options.policies().export(policy)
-    for warning in export.warnings { Output.report(warning) }
+    Output.report(export.warnings)
     if json { Output.line(export.json) } else { Output.document(export.text) }
   }
 }

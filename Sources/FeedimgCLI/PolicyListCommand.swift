@@ -19,10 +19,6 @@ struct PolicyListCommand: ParsableCommand {
 
   func run() throws {
     let entries = try options.policies().list()
-    guard !json else {
-      for entry in entries { Output.line(entry.json) }
-      return
-    }
-    for line in PolicyText.list(entries) { Output.line(line) }
+    for line in json ? entries.map(\.json) : PolicyText.list(entries) { Output.line(line) }
   }
 }

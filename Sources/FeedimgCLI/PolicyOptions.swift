@@ -9,8 +9,7 @@ struct PolicyOptions: ParsableArguments {
 
   /// - Throws: ``CommandFailure`` with status 2 for a `--declare` without `=`, or an error of the library.
   func policies() throws -> Policies {
-    var configuration = ImageLoader.Configuration()
-    configuration.configurationFolder = folder.configurationFolder
+    var configuration = folder.configuration
     configuration.hostFacts = try facts.declared()
     return try Policies(configuration)
   }

@@ -35,7 +35,7 @@ struct PolicyTableCommand: ParsableCommand {
     } else {
       for line in PolicyTableText.lines(listing.cells, width: Output.width) { Output.line(line) }
     }
-    for warning in listing.warnings { Output.report(warning) }
+    Output.report(listing.warnings)
     if listing.hasGap { throw CommandFailure(.failure) }
   }
 }

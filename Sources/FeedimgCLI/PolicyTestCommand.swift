@@ -38,22 +38,18 @@ struct PolicyTestCommand: ParsableCommand {
   )
   var files: [String] = []
 
-  @Option(parsing: .unconditional, help: "Run the test cases with this policy instead.", completion: .policy)
-  var policy: String?
+  @Option("policy", "Run the test cases with this policy instead.", completion: .policy) var policy: String?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Write the decisions in all states as test cases to this file; - is standard output.",
-      valueName: "file"
-    ),
+    "file",
+    "Write the decisions in all states as test cases to this file; - is standard output.",
     completion: .file(extensions: ["md"])
   )
   var record: String?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Write a JUnit XML report to this file; - is standard output.", valueName: "file"),
+    "file",
+    "Write a JUnit XML report to this file; - is standard output.",
     completion: .file(extensions: ["xml"])
   )
   var junit: String?

@@ -72,11 +72,9 @@ enum PolicyText {
       ResolutionText.line("because", reason(status)),
     ]
     for (index, candidate) in status.candidates.enumerated() {
-      let status =
-        candidate.status.rawValue + String(repeating: " ", count: 11 - candidate.status.rawValue.count)
+      let status = candidate.status.rawValue.padded(to: 11)
       let place = candidate.path ?? "the built-in policy"
-      let isRefused = candidate.status == .refused
-      let shown = isRefused ? Output.coloured(status, .bad) : status
+      let shown = candidate.status == .refused ? Output.coloured(status, .bad) : status
       lines.append(ResolutionText.line(index == 0 ? "places" : "", shown + place))
       lines += candidate.reasons.map { String(repeating: " ", count: 25) + $0 }
     }

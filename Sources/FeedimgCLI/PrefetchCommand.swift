@@ -29,17 +29,9 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   @OptionGroup var input: ItemInput
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The most to download in all (default: 64 MiB).", valueName: "size")
-  )
-  var limit: String?
+  @Option("size", "The most to download in all (default: 64 MiB).") var limit: String?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Skip images that are larger than this (default: 8 MiB).", valueName: "size")
-  )
-  var imageLimit: String?
+  @Option("size", "Skip images that are larger than this (default: 8 MiB).") var imageLimit: String?
 
   @Flag(help: "Print one line of JSON for each item when it ends, and one for the total.")
   var json = false
@@ -58,23 +50,23 @@ struct PrefetchCommand: AsyncParsableCommand {
     let (items, inputStatus) = try input.items()
     let loader = try ImageLoader(configuration)
     FinalCount.include(loader)
-    for warning in loader.warnings { Output.report(warning) }
+    Output.report(loader.warnings)
     var report = PrefetchReport(isJSON: json)
     let prefetch = loader.prefetch(items, limits: limits)
-    let bar = report.showsBar ? Task { await Self.draw(prefetch) } : nil
+    let bar = !json && Output.hasTerminalError ? Task { await Self.draw(prefetch) } : nil
     for await outcome in prefetch.outcomes { report.add(outcome, item: items[outcome.index]) }
     bar?.cancel()
     report.end(await prefetch.finish())
     service.report(on: loader)
     // Some warnings arise only during loads, such as that the data usage cannot be saved.
-    for warning in loader.warnings { Output.report(warning) }
+    Output.report(loader.warnings)
     throw CommandFailure(inputStatus == .success ? report.status : inputStatus)
   }
 
   /// Draws the bar five times a second.
   private static func draw(_ prefetch: Prefetch) async {
     repeat {
-      ProgressBar.draw(prefetch.progress)
+      Output.progress(ProgressLine.text(prefetch.progress))
     } while (try? await Task.sleep(for: .milliseconds(200))) != nil
   }
 

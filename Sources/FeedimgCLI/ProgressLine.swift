@@ -1,48 +1,49 @@
-import Glibc
+import Feedimg
 
-/// The progress of a long command, as one line on a terminal; it prints nothing if standard error is not a
-/// terminal.
+/// The progress of a long command, which ``Output`` shows as one line on a terminal.
 final class ProgressLine {
   /// The past participle for the images, such as `checked`.
   private let verb: String
-  private let isShown = Output.hasTerminalError
-  private var isOnScreen = false
-  private var shownAt = 0
+  private var shownAt: ContinuousClock.Instant?
 
-  /// The shortest time between two updates, in milliseconds.
-  private static let pause = 100
+  private static let interval = Duration.milliseconds(100)
   private static let width = 24
 
-  init(verb: String) { self.verb = verb }
+  init(_ verb: String) { self.verb = verb }
 
   /// Shows the number of images and, if the total is known, a bar.
-  func show(_ done: Int, of count: Int? = nil) {
-    guard isShown, isDue() else { return }
-    guard let count, count > 0 else { return put("\(verb) \(done) images") }
-    let part = Double(min(done, count)) / Double(count)
-    let filled = Int(part * Double(Self.width))
-    let bar = String(repeating: "━", count: filled) + String(repeating: "─", count: Self.width - filled)
-    put("\(bar) \(Int(part * 100)) %  \(verb) \(done) of \(count) images")
-  }
-
-  /// Removes the line.
-  func clear() {
-    guard isOnScreen else { return }
-    Output.standardError("\r\u{1B}[K")
-    isOnScreen = false
-  }
-
-  private func put(_ text: String) {
-    Output.standardError("\r\(text)\u{1B}[K")
-    isOnScreen = true
-  }
-
-  private func isDue() -> Bool {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    let now = time.tv_sec * 1000 + time.tv_nsec / 1_000_000
-    guard now - shownAt >= Self.pause else { return false }
+  ///
+  /// - Returns: True, so that the command continues.
+  func show(_ done: Int, of count: Int?) -> Bool {
+    let now = ContinuousClock.now
+    if let shownAt, now - shownAt < Self.interval { return true }
     shownAt = now
+    if let count, count > 0 {
+      let part = Double(min(done, count)) / Double(count)
+      let bar = Self.bar(Int(part * Double(Self.width)), "━", "─")
+      Output.progress("\(bar) \(Int(part * 100)) %  \(verb) \(done) of \(count) images")
+    } else {
+      Output.progress("\(verb) \(done) images")
+    }
     return true
+  }
+
+  /// A line such as `[########                ] 14 of 42 images, 3.1 MB, 1.2 MB/s, 8 s left`.
+  static func text(_ progress: PrefetchProgress) -> String {
+    let bar = bar(progress.count == 0 ? width : width * progress.done / progress.count, "#", " ")
+    var text = "[\(bar)] \(progress.done) of \(progress.count) images, \(progress.received.rounded)"
+    if let rate = progress.rate { text += ", \(ByteCount(Int(min(rate, 1e15))).rounded)/s" }
+    if let left = progress.remaining, progress.done < progress.count { text += ", \(words(left)) left" }
+    return text
+  }
+
+  private static func bar(_ filled: Int, _ full: String, _ empty: String) -> String {
+    String(repeating: full, count: filled) + String(repeating: empty, count: width - filled)
+  }
+
+  private static func words(_ duration: Duration) -> String {
+    let seconds = Int(clamping: duration.components.seconds) + 1
+    if seconds < 100 { return "\(seconds) s" }
+    return seconds < 6000 ? "\((seconds + 30) / 60) min" : "\((seconds + 1800) / 3600) h"
   }
 }

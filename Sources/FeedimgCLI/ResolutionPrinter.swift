@@ -3,11 +3,9 @@ import Feedimg
 /// Prints resolutions as text, with numbers if there are several.
 struct ResolutionPrinter {
   let isVerbose: Bool
-  private var count = 0
+  private(set) var count = 0
   /// The first resolution, until it is known whether others follow.
-  private var first: Resolution?
-
-  init(isVerbose: Bool) { self.isVerbose = isVerbose }
+  private(set) var first: Resolution?
 
   mutating func show(_ resolutions: [Resolution], areLast: Bool) {
     var pending = resolutions[...]

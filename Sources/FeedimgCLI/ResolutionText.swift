@@ -37,7 +37,7 @@ struct ResolutionText {
   }
 
   static func line(_ label: String, _ value: String) -> String {
-    "  " + Output.dim(label + String(repeating: " ", count: max(1, 12 - label.count))) + value
+    "  " + Output.dim(label.padded(to: 12)) + value
   }
 
   static func placeholder(_ placeholder: Placeholder) -> [String] {

@@ -40,20 +40,16 @@ struct ResolveCommand: ParsableCommand {
         loader.resolve(
           items,
           asLines: { lines in
-            warn(loader.warnings)
+            Output.report(loader.warnings)
             Output.document(lines)
           }
         )
       } else {
         let resolutions = loader.resolve(items)
-        warn(loader.warnings)
+        Output.report(loader.warnings)
         printer.show(resolutions, areLast: isLast)
       }
     }
     if status != .success { throw CommandFailure(status) }
-  }
-
-  private func warn(_ warnings: [String]) {
-    for warning in warnings { Output.report(warning) }
   }
 }

@@ -31,18 +31,9 @@ struct ServeCommand: ParsableCommand {
       """
   )
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The Unix socket to listen on.", valueName: "path"),
-    completion: .file()
-  )
-  var socket: String?
+  @Option("path", "The Unix socket to listen on.", completion: .file()) var socket: String?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The port of 127.0.0.1 to listen on; 0 for any free port.", valueName: "number")
-  )
-  var port: Int?
+  @Option("number", "The port of 127.0.0.1 to listen on; 0 for any free port.") var port: Int?
 
   @Flag(help: "Accept clients over TCP without the token.") var noToken = false
 
@@ -51,39 +42,19 @@ struct ServeCommand: ParsableCommand {
   )
   var allowPrivate = false
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "The feed for the web page: items or a feed, as for `feedimg load`.",
-      valueName: "file"
-    ),
-    completion: .file()
-  )
+  @Option("file", "The feed for the web page: items or a feed, as for `feedimg load`.", completion: .file())
   var items: String?
 
-  @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
-      "Pass this header field of clients on to the servers of images; may be repeated.",
-      valueName: "name"
-    )
-  )
+  @Option("name", "Pass this header field of clients on to the servers of images; may be repeated.")
   var forwardHeader: [String] = []
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Serve clients that do not know feedimg: `mastodon=URL` for a Mastodon server, or `pictures`.",
-      valueName: "kind"
-    )
+    "kind",
+    "Serve clients that do not know feedimg: `mastodon=URL` for a Mastodon server, or `pictures`."
   )
   var gateway: String?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("`new` replaces the token of the gateway, prints it and exits.", valueName: "new")
-  )
-  var gatewayToken: String?
+  @Option("new", "`new` replaces the token of the gateway, prints it and exits.") var gatewayToken: String?
 
   @OptionGroup var feed: FeedOptions
   @OptionGroup var situation: SituationOptions
@@ -112,8 +83,8 @@ struct ServeCommand: ParsableCommand {
       + (feed.strict ? ["--strict"] : []) + forwardHeader.flatMap { option("forward-header", $0) }
       + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
-      + option("policy", situation.policy) + option("cache-dir", situation.cache.cacheFolder)
-      + option("config-dir", situation.settings.configurationFolder)
+      + option("policy", situation.policy) + option("cache-dir", situation.folders.cacheFolder)
+      + option("config-dir", situation.folders.settings.configurationFolder)
       + option("state-dir", state.stateFolder)
   }
 }

@@ -29,26 +29,16 @@ struct SettingsCommand: ParsableCommand {
     var name: String
   }
 
-  /// `feedimg settings get`.
   struct Get: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "get",
-      abstract: "Print the current value of a setting."
-    )
+    static let configuration = CommandConfiguration(abstract: "Print the current value of a setting.")
     @OptionGroup var name: NameArgument
-    @OptionGroup var folder: ConfigurationFolderOption
+    @OptionGroup var file: SettingsFile
 
-    func run() throws {
-      let settings = try settingsFile(in: folder)
-      Output.line(try settings.value(of: name.name))
-      warn(about: settings)
-    }
+    func run() throws { try file.use { Output.line(try $0.value(of: name.name)) } }
   }
 
-  /// `feedimg settings set`.
   struct Set: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "set",
       abstract: "Change a setting.",
       usage: "feedimg settings set <name> <value> [--config-dir <dir>]"
     )
@@ -58,7 +48,7 @@ struct SettingsCommand: ParsableCommand {
       help: ArgumentHelp("The value, such as yes, no, `512 MiB` or 7.", valueName: "value")
     )
     var values: [String]
-    @OptionGroup var folder: ConfigurationFolderOption
+    @OptionGroup var file: SettingsFile
 
     func validate() throws {
       guard values.count > 1 else { return }
@@ -66,80 +56,56 @@ struct SettingsCommand: ParsableCommand {
       throw ValidationError("expected one value, found \(found); quote a value with spaces")
     }
 
-    func run() throws {
-      let settings = try settingsFile(in: folder)
-      try settings.set(name.name, to: values[0])
-      warn(about: settings)
-    }
+    func run() throws { try file.use { try $0.set(name.name, to: values[0]) } }
   }
 
-  /// `feedimg settings unset`.
   struct Unset: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "unset",
-      abstract: "Reset a setting to its default."
-    )
+    static let configuration = CommandConfiguration(abstract: "Reset a setting to its default.")
     @OptionGroup var name: NameArgument
-    @OptionGroup var folder: ConfigurationFolderOption
+    @OptionGroup var file: SettingsFile
 
-    func run() throws {
-      let settings = try settingsFile(in: folder)
-      try settings.unset(name.name)
-      warn(about: settings)
-    }
+    func run() throws { try file.use { try $0.unset(name.name) } }
   }
 
-  /// `feedimg settings list`.
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list",
       abstract: "Print all settings; * marks those that are set."
     )
     @Flag(help: "Print one JSON object with a member for each setting.") var json = false
-    @OptionGroup var folder: ConfigurationFolderOption
+    @OptionGroup var file: SettingsFile
 
-    func run() throws {
-      let settings = try settingsFile(in: folder)
-      Output.line(json ? settings.json : SettingsText.table(settings.entries()))
-      warn(about: settings)
-    }
+    func run() throws { try file.use { Output.line(json ? $0.json : SettingsText.table($0.entries())) } }
   }
 
-  /// `feedimg settings path`.
   struct Path: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "path",
-      abstract: "Print the path of settings.json."
-    )
-    @OptionGroup var folder: ConfigurationFolderOption
+    static let configuration = CommandConfiguration(abstract: "Print the path of settings.json.")
+    @OptionGroup var file: SettingsFile
 
-    func run() throws { Output.line(try settingsFile(in: folder).path) }
+    func run() throws { Output.line(try file.settings().path) }
   }
 
-  /// `feedimg settings watch`.
   struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "watch",
       abstract: "Print the settings as one line of JSON, now and after each change, until interrupted."
     )
-    @OptionGroup var folder: ConfigurationFolderOption
+    @OptionGroup var file: SettingsFile
 
     func run() async throws {
-      for await json in try settingsFile(in: folder).changes() { Output.line(json) }
+      for await json in try file.settings().changes() { Output.line(json) }
     }
   }
 }
 
-extension ParsableCommand {
-  /// The settings in the given folder, or in the user's folder.
-  fileprivate func settingsFile(in folder: ConfigurationFolderOption) throws(ConfigurationError) -> Settings {
-    var configuration = ImageLoader.Configuration()
-    configuration.configurationFolder = folder.configurationFolder
-    return try Settings(configuration)
-  }
+/// The settings in the given folder, or in the user's folder.
+struct SettingsFile: ParsableArguments {
+  @OptionGroup var folder: ConfigurationFolderOption
 
-  /// Prints warnings about invalid settings.
-  fileprivate func warn(about settings: Settings) {
-    for warning in settings.warnings { Output.report(warning) }
+  func settings() throws(ConfigurationError) -> Settings { try Settings(folder.configuration) }
+
+  /// Runs the body, and then prints warnings about invalid settings.
+  func use(_ body: (Settings) throws -> Void) throws {
+    let settings = try settings()
+    try body(settings)
+    Output.report(settings.warnings)
   }
 }

@@ -7,9 +7,8 @@ enum SettingsText {
     let valueWidth = entries.map(\.value.count).max() ?? 0
     return entries.map { entry in
       let mark = entry.isSet ? "*" : " "
-      let name = entry.name + String(repeating: " ", count: nameWidth - entry.name.count)
-      let value = entry.value + String(repeating: " ", count: valueWidth - entry.value.count)
-      return "\(mark) \(name)  \(Output.bold(value))  \(Output.dim(entry.explanation))"
+      let value = Output.bold(entry.value.padded(to: valueWidth))
+      return "\(mark) \(entry.name.padded(to: nameWidth))  \(value)  \(Output.dim(entry.explanation))"
     }.joined(separator: "\n")
   }
 }

@@ -4,50 +4,35 @@ import Feedimg
 /// Options that replace the facts of this machine, so that users can reproduce any situation.
 struct SituationOptions: ParsableArguments {
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Decide as if on this network: \(NetworkKind.allCases.map(\.rawValue).joined(separator: ", ")).",
-      valueName: "kind"
-    ),
+    "kind",
+    "Decide as if on this network: \(NetworkKind.allCases.map(\.rawValue).joined(separator: ", ")).",
     completion: .list(NetworkKind.allCases.map(\.rawValue))
   )
   var network: String?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Decide as if the network were metered: yes, no or unknown.", valueName: "value"),
+    "value",
+    "Decide as if the network were metered: yes, no or unknown.",
     completion: .list(Metered.allCases.map(\.rawValue))
   )
   var metered: String?
 
-  @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
-      "Decide as if a fact had this value, such as always-original=yes; may be repeated.",
-      valueName: "fact=value"
-    )
-  )
+  @Option("fact=value", "Decide as if a fact had this value, such as always-original=yes; may be repeated.")
   var set: [String] = []
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Use this policy: a file, or a name that `feedimg policy list` shows, such as data-saver.",
-      valueName: "policy"
-    ),
+    "policy",
+    "Use this policy: a file, or a name that `feedimg policy list` shows, such as data-saver.",
     completion: .policy
   )
   var policy: String?
 
   @OptionGroup var facts: DeclarationOption
-  @OptionGroup var cache: CacheFolderOption
-  @OptionGroup var settings: ConfigurationFolderOption
+  @OptionGroup var folders: CacheFolders
 
   /// - Throws: ``CommandFailure`` with status 2 for a `--set` or a `--declare` without `=`.
   func configuration() throws(CommandFailure) -> ImageLoader.Configuration {
-    var configuration = ImageLoader.Configuration()
-    if let folder = cache.cacheFolder { configuration.cacheFolder = folder }
-    if let folder = settings.configurationFolder { configuration.configurationFolder = folder }
+    var configuration = folders.configuration
     configuration.hostFacts = try facts.declared()
     if let policy { configuration.policy = .named(policy) }
     if let network {
@@ -57,22 +42,19 @@ struct SituationOptions: ParsableArguments {
       configuration.overrides.append(SituationOverride(fact: "metered", value: metered, source: "--metered"))
     }
     for text in set {
-      guard let fact = SituationOverride(text, source: "--set") else {
-        throw CommandFailure(
-          .usage,
-          "--set \(text): expected a fact and its value, such as `always-original=yes`"
-        )
-      }
-      configuration.overrides.append(fact)
+      let example = "--set \(text): expected a fact and its value, such as `always-original=yes`"
+      configuration.overrides.append(try SituationOverride(text, source: "--set", expected: example))
     }
     return configuration
   }
 }
 
 extension SituationOverride {
-  /// Reads `fact=value`; nil without the `=`.
-  init?(_ text: String, source: String) {
-    guard let equals = text.firstIndex(of: "=") else { return nil }
+  /// Reads `fact=value`.
+  ///
+  /// - Throws: ``CommandFailure`` with status 2 and the message `expected`, without the `=`.
+  init(_ text: String, source: String, expected: String) throws(CommandFailure) {
+    guard let equals = text.firstIndex(of: "=") else { throw CommandFailure(.usage, expected) }
     self.init(
       fact: String(text[..<equals]),
       value: String(text[text.index(after: equals)...]),

@@ -23,27 +23,16 @@ struct UsageCommand: ParsableCommand {
     defaultSubcommand: Show.self
   )
 
-  /// `feedimg usage show`, the default.
   struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "show",
-      abstract: "Print a table with bars (the default)."
-    )
+    static let configuration = CommandConfiguration(abstract: "Print a table with bars (the default).")
 
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("The number of days up to today.", valueName: "count")
-    )
-    var days = 30
+    @Option("count", "The number of days up to today.") var days = 30
 
     @Flag(help: "Print one JSON object.") var json = false
 
     @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp(
-        "Write an SVG bar chart to this file instead; - is standard output.",
-        valueName: "file"
-      ),
+      "file",
+      "Write an SVG bar chart to this file instead; - is standard output.",
       completion: .file(extensions: ["svg"])
     )
     var svg: String?
@@ -60,19 +49,15 @@ struct UsageCommand: ParsableCommand {
       try file?.check()
       let usage = try folders.usage()
       let report = try usage.report(days: days)
-      for warning in usage.warnings { Output.report(warning) }
+      Output.report(usage.warnings)
       if let file { return try file.write(Array(report.svg.utf8)) }
       if json { return Output.line(report.json) }
       for line in UsageText(report).lines { Output.line(line) }
     }
   }
 
-  /// `feedimg usage clear`.
   struct Clear: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "clear",
-      abstract: "Remove all counts."
-    )
+    static let configuration = CommandConfiguration(abstract: "Remove all counts.")
     @OptionGroup var folders: StateFolders
 
     func run() throws { try folders.usage().clear() }

@@ -66,8 +66,8 @@ struct UsageText {
 
   private func cells(_ day: String, _ network: String, _ price: String, _ sum: UsageReport.Sum) -> String {
     let text = [
-      pad(day, 10), pad(network, 8), pad(price, 9), pad(sum.received.rounded, 8, leading: true),
-      pad(String(sum.transfers), 6, leading: true),
+      day.padded(to: 10), network.padded(to: 8), price.padded(to: 9),
+      sum.received.rounded.padded(to: 8, leading: true), String(sum.transfers).padded(to: 6, leading: true),
     ].joined(separator: "  ")
     return "  " + text
   }
@@ -110,10 +110,5 @@ struct UsageText {
       lines.append("ignored \(count) invalid line\(count == 1 ? "" : "s") in `\(folder)`")
     }
     return lines
-  }
-
-  private func pad(_ text: String, _ width: Int, leading: Bool = false) -> String {
-    let space = String(repeating: " ", count: max(0, width - text.count))
-    return leading ? space + text : text + space
   }
 }
