@@ -5,14 +5,9 @@ struct MediaRSS {
   let id: String?
   let page: String?
   /// The thumbnails of the entry as a whole.
-  private var thumbnails: [ImageVariant] = []
+  private(set) var thumbnails: [ImageVariant] = []
   /// Whether the entry has media other than pictures, whose frame or cover a thumbnail then is.
-  private var hasOtherMedia = false
-
-  init(id: String?, page: String?) {
-    self.id = id
-    self.page = page
-  }
+  private(set) var hasOtherMedia = false
 
   /// Reads one element of the entry.
   mutating func read(_ element: XMLNode, _ entry: inout Entry) {
