@@ -11,7 +11,7 @@ struct FolderState {
   /// The type of the file system, such as `ext4`; nil if unknown.
   let fileSystem: String?
   /// Whether the folder is on a network file system.
-  let isShared: Bool
+  var isShared: Bool { fileSystem.map(Self.shared.contains) ?? false }
 
   /// Reads the state of a folder or, if it is missing, of the nearest existing folder above it.
   init(_ path: String) {
@@ -23,7 +23,6 @@ struct FolderState {
     exists = nearest == path
     obstacle = Self.obstacle(to: nearest)
     fileSystem = MountTable.fileSystem(of: nearest)
-    isShared = fileSystem.map(Self.shared.contains) ?? false
   }
 
   /// Whether a path leads to a regular file of this size, in bytes.

@@ -150,11 +150,8 @@ extension Policies {
     for argument in arguments {
       let found = try self.suites(of: argument)
       guard !found.isEmpty else {
-        let name = PolicyFile(path: argument).name
-        throw PolicyFault(
-          ["\(argument): no test cases; expected `\(name).tests.md` beside it"],
-          isUnreadable: true
-        )
+        let expected = "expected `\(PolicyFile(path: argument).name).tests.md` beside it"
+        throw PolicyFault(["\(argument): no test cases; \(expected)"], isUnreadable: true)
       }
       suites += found
     }
@@ -177,17 +174,9 @@ extension Policies {
 
   private func suites(beside source: PolicySource) -> [CaseSuite] {
     guard let file = source.file else {
-      let cases = ShippedPolicies.all.first { $0.name == source.name }?.cases
-      return cases.map { text in
-        [
-          CaseSuite(
-            fileName: "\(source.name).tests.md",
-            content: .bytes(text),
-            policyName: source.name,
-            source: source
-          )
-        ]
-      } ?? []
+      guard let text = ShippedPolicies.all.first(where: { $0.name == source.name })?.cases else { return [] }
+      let fileName = "\(source.name).tests.md"
+      return [CaseSuite(fileName: fileName, content: .bytes(text), policyName: source.name, source: source)]
     }
     return PolicyFile.caseEndings.map { PolicyFile(path: file.stem + $0) }
       .filter(\.exists)
@@ -217,14 +206,7 @@ extension Policies {
     if let text = catalog.selection(named: suite.policyName).text() {
       return try text.source.table(in: text.reading.text(), facts: catalog.facts)
     }
-    return try inForce().table
-  }
-
-  private func inForce() throws(PolicyFault) -> NamedPolicy {
-    switch configuration.policy {
-    case .standard: try named("default")
-    case .named(let argument): try named(argument)
-    }
+    return try self.policy(configuration.policy).table
   }
 }
 

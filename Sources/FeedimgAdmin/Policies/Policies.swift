@@ -55,7 +55,6 @@ extension PolicySelection {
 
 /// A policy that an argument names.
 struct NamedPolicy {
-  let source: PolicySource
   let table: PolicyTable
   let text: [UInt8]
   /// Warnings for the user, such as that another file of that name is refused.
@@ -80,12 +79,15 @@ extension Policies {
   /// The policy that an argument names: an installed policy, or the content of a file, even with gaps.
   ///
   /// - Throws: ``PolicyFault`` if the policy cannot be read.
-  func named(_ argument: String) throws(PolicyFault) -> NamedPolicy {
-    let selection = try catalog.selection(of: argument)
+  func named(_ argument: String) throws(PolicyFault) -> NamedPolicy { try policy(.named(argument)) }
+
+  /// The policy that a configuration chooses; see ``named(_:)``.
+  func policy(_ policy: ImageLoader.Configuration.Policy) throws(PolicyFault) -> NamedPolicy {
+    let selection = try catalog.selection(of: policy)
     if let source = selection.sources.first, source.layer == .given {
       let text = try source.reading.text()
       let table = try source.table(in: text, facts: catalog.facts)
-      return NamedPolicy(source: source, table: table, text: text, warnings: [])
+      return NamedPolicy(table: table, text: text, warnings: [])
     }
     let readings = selection.read()
     let choice = selection.choose(readings)
@@ -93,7 +95,6 @@ extension Policies {
       throw choice.fault
     }
     return NamedPolicy(
-      source: chosen.source,
       table: chosen.policy.table,
       text: try readings[index].text(),
       warnings: choice.warnings

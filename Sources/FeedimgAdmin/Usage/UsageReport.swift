@@ -81,26 +81,23 @@ public struct UsageReport: Sendable, Hashable {
 extension UsageReport {
   /// The report as one line of JSON.
   public var json: String {
-    var object = JSONObject()
-    object["from"] = .string(days.lowerBound.description)
-    object["to"] = .string(days.upperBound.description)
-    object["days"] = .array(usage.map { Self.entry($0, "day", $0.day.description) })
-    object["months"] = .array(months.map { Self.entry($0, "month", $0.day.monthText) })
-    object["total"] = ["bytes": .integer(total.received.bytes), "transfers": .integer(total.transfers)]
-    object["budget"] = budget.map(Self.entry) ?? .null
-    object["foreignLines"] = .integer(foreignLineCount)
-    object["folder"] = .string(folder)
-    return JSONValue.object(object).text(.compact)
+    let value: JSONValue = [
+      "from": .string(days.lowerBound.description), "to": .string(days.upperBound.description),
+      "days": .array(usage.map { Self.entry($0, "day", $0.day.description) }),
+      "months": .array(months.map { Self.entry($0, "month", $0.day.monthText) }),
+      "total": ["bytes": .integer(total.received.bytes), "transfers": .integer(total.transfers)],
+      "budget": budget.map(Self.entry) ?? .null, "foreignLines": .integer(foreignLineCount),
+      "folder": .string(folder),
+    ]
+    return value.text(.compact)
   }
 
   private static func entry(_ usage: NetworkUsage, _ name: String, _ value: String) -> JSONValue {
-    .object(
-      JSONObject([
-        (name, .string(value)), ("network", .string(usage.network.rawValue)),
-        ("metered", .string(usage.metered.rawValue)), ("bytes", .integer(usage.received.bytes)),
-        ("transfers", .integer(usage.transfers)),
-      ])
-    )
+    [
+      name: .string(value), "network": .string(usage.network.rawValue),
+      "metered": .string(usage.metered.rawValue), "bytes": .integer(usage.received.bytes),
+      "transfers": .integer(usage.transfers),
+    ]
   }
 
   private static func entry(_ budget: CellularBudget) -> JSONValue {
