@@ -29,6 +29,7 @@ struct CacheCommand: ParsableCommand {
 
   struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "info",
       abstract: "Print the size, the limits and the hit rate of the cache."
     )
     @Flag(help: "Print one JSON object.") var json = false

@@ -38,23 +38,20 @@ struct DoctorCommand: ParsableCommand {
     if let policy { configuration.policy = .named(policy) }
     let diagnosis = Diagnosis(configuration, isMasked: !unmasked)
     Output.line(
-      json ? diagnosis.json(withEvidence: evidence) : DoctorText.text(diagnosis, withEvidence: evidence)
+      json ? diagnosis.json(withEvidence: evidence) : text(diagnosis)
     )
     if !diagnosis.canWork { throw CommandFailure(.failure, "feedimg cannot work on this system") }
     if !diagnosis.isHealthy { throw CommandFailure(.failure) }
   }
-}
 
-/// A diagnosis as text.
-enum DoctorText {
-  static func text(_ diagnosis: Diagnosis, withEvidence hasEvidence: Bool) -> String {
+  private func text(_ diagnosis: Diagnosis) -> String {
     let width = diagnosis.findings.map(\.subject.count).max() ?? 0
     var lines = diagnosis.findings.map { finding in
       let word = finding.verdict.rawValue.padded(to: 7)
       let verdict = finding.verdict == .ok ? word : Output.bold(word)
       return "\(verdict)  \(finding.subject.padded(to: width))  \(finding.text)"
     }
-    if hasEvidence { lines += ["", "feedimg \(Version.text)"] + diagnosis.evidence }
+    if evidence { lines += ["", "feedimg \(Version.text)"] + diagnosis.evidence }
     return lines.joined(separator: "\n")
   }
 }

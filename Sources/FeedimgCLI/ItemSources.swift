@@ -19,7 +19,7 @@ struct ItemSources {
   func forEachBatch(
     _ take: ([FeedItem], Bool) throws(CommandFailure) -> Void
   ) throws(CommandFailure) -> ExitStatus {
-    var total = Count()
+    var total = (items: 0, faults: 0)
     for (index, path) in paths.enumerated() {
       let isLastPath = index == paths.count - 1
       if path.contains("://") {
@@ -38,17 +38,12 @@ struct ItemSources {
     return total.faults == 0 ? .success : total.items == 0 ? .usage : .failure
   }
 
-  private struct Count {
-    var items = 0
-    var faults = 0
-  }
-
   private func read(
     _ file: InputFile,
     _ take: ([FeedItem], Bool) throws(CommandFailure) -> Void
-  ) throws(CommandFailure) -> Count {
+  ) throws(CommandFailure) -> (items: Int, faults: Int) {
     var document = ItemDocument(name: file.name, reader: reader)
-    var count = Count()
+    var count = (items: 0, faults: 0)
     try file.forEachPiece { piece, isLast throws(CommandFailure) in
       let part = try document.read(piece, isLast: isLast)
       if reader.isStrict, let fault = part.faults.first { throw CommandFailure(.usage, fault) }

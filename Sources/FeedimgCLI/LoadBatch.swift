@@ -44,20 +44,15 @@ struct LoadBatch {
           started += 1
         }
       }
-      func startClock() {
+      func send(_ signal: Signal, after seconds: Double) {
         group.addTask {
-          try? await Task.sleep(for: .seconds(1))
-          return .tick
+          try? await Task.sleep(for: .seconds(seconds))
+          return signal
         }
       }
-      if let timeout {
-        group.addTask {
-          try? await Task.sleep(for: .seconds(timeout))
-          return .timeout
-        }
-      }
+      if let timeout { send(.timeout, after: timeout) }
       startLoads()
-      startClock()
+      send(.tick, after: 1)
       while reported < items.count, let signal = await group.next() {
         switch signal {
         case .timeout:
@@ -68,7 +63,7 @@ struct LoadBatch {
           if let host = loader.resolve(items[reported]).url?.host {
             report(.waiting(host: host, .now - lastEnd))
           }
-          startClock()
+          send(.tick, after: 1)
         case .ended(let outcome, let index):
           early[index] = isOver ? timedOut(outcome, index) : outcome
           while let outcome = early.removeValue(forKey: reported) {

@@ -113,9 +113,7 @@ enum Output {
     }
     return true
   }
-}
 
-extension Output {
   /// The width of standard output in characters, from `COLUMNS` or the terminal; nil without either.
   static let width: Int? = {
     if let columns = getenv("COLUMNS").flatMap({ Int(String(cString: $0)) }), columns > 0 { return columns }

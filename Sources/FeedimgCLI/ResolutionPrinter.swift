@@ -25,6 +25,6 @@ struct ResolutionPrinter {
   }
 
   private func text(_ resolution: Resolution, number: Int?) -> String {
-    ResolutionText(resolution, number: number, isVerbose: isVerbose).text
+    ResolutionText.text(resolution, number: number, isVerbose: isVerbose)
   }
 }

@@ -1,27 +1,24 @@
 import Feedimg
 
 /// A resolution as text.
-struct ResolutionText {
-  let text: String
-
-  /// - Parameters:
-  ///   - resolution: The decision about an item.
-  ///   - number: The number of the item, counted from one; nil if there is only one.
-  ///   - isVerbose: Whether to list every fact.
-  init(_ resolution: Resolution, number: Int?, isVerbose: Bool) {
-    var lines = [Self.headline(number, resolution, Self.image(resolution))]
-    if let url = resolution.url { lines.append(Self.line("url", url.description)) }
+enum ResolutionText {
+  /// The decision about an item, with every fact if `isVerbose`.
+  ///
+  /// The number of the item is counted from one; it is nil if there is only one.
+  static func text(_ resolution: Resolution, number: Int?, isVerbose: Bool) -> String {
+    var lines = [headline(number, resolution, image(resolution))]
+    if let url = resolution.url { lines.append(line("url", url.description)) }
     if resolution.decision.image == .placeholder {
-      lines += Self.placeholder(resolution.item.placeholder)
+      lines += placeholder(resolution.item.placeholder)
     } else if resolution.decision.show != resolution.decision.image {
-      lines.append(Self.line("meanwhile", Self.meanwhile(resolution)))
+      lines.append(line("meanwhile", meanwhile(resolution)))
     }
-    lines.append(Self.because(resolution))
+    lines.append(because(resolution))
     if resolution.decision.upgrade != .never {
-      lines.append(Self.line("again when", resolution.decision.upgrade.rawValue))
+      lines.append(line("again when", resolution.decision.upgrade.rawValue))
     }
-    if isVerbose { lines += Self.facts(resolution.facts) }
-    text = lines.joined(separator: "\n")
+    if isVerbose { lines += facts(resolution.facts) }
+    return lines.joined(separator: "\n")
   }
 
   static func headline(_ number: Int?, _ resolution: Resolution, _ what: String) -> String {

@@ -69,6 +69,7 @@ struct SettingsCommand: ParsableCommand {
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Print all settings; * marks those that are set."
     )
     @Flag(help: "Print one JSON object with a member for each setting.") var json = false

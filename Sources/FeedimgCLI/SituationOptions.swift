@@ -35,11 +35,8 @@ struct SituationOptions: ParsableArguments {
     var configuration = folders.configuration
     configuration.hostFacts = try facts.declared()
     if let policy { configuration.policy = .named(policy) }
-    if let network {
-      configuration.overrides.append(SituationOverride(fact: "network", value: network, source: "--network"))
-    }
-    if let metered {
-      configuration.overrides.append(SituationOverride(fact: "metered", value: metered, source: "--metered"))
+    for case (let fact, let value?) in [("network", network), ("metered", metered)] {
+      configuration.overrides.append(SituationOverride(fact: fact, value: value, source: "--\(fact)"))
     }
     for text in set {
       let example = "--set \(text): expected a fact and its value, such as `always-original=yes`"

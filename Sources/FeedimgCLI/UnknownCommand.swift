@@ -9,7 +9,7 @@ enum UnknownCommand {
     for argument in arguments where argument != "help" {
       let commands = command.configuration.subcommands
       guard !argument.hasPrefix("-"), !commands.isEmpty else { return nil }
-      // Nested commands take their names from their types.
+      // Nested commands take their names from their types, except for default commands.
       let names = commands.map { $0.configuration.commandName ?? "\($0)".lowercased() }
       guard let index = names.firstIndex(of: argument) else {
         let nearest = Spelling.nearest(to: argument, among: names)

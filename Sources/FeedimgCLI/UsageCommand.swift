@@ -24,7 +24,10 @@ struct UsageCommand: ParsableCommand {
   )
 
   struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print a table with bars (the default).")
+    static let configuration = CommandConfiguration(
+      commandName: "show",
+      abstract: "Print a table with bars (the default)."
+    )
 
     @Option("count", "The number of days up to today.") var days = 30
 

@@ -24,14 +24,7 @@ struct UsageText {
       lines += report.usage.filter { $0.day.monthText == month }.map(row)
       let sums = report.months.filter { $0.day.monthText == month }
       for (index, sum) in sums.enumerated() {
-        lines.append(
-          cells(
-            index == 0 ? name(ofSum: month) : "",
-            sum.network.rawValue,
-            price(sum),
-            UsageReport.Sum([sum])
-          )
-        )
+        lines.append(cells(index == 0 ? (isCut(month) ? "all month" : "total") : "", sum))
       }
       lines.append("")
     }
@@ -52,16 +45,13 @@ struct UsageText {
     return rows != UsageReport.Sum(report.months.filter { $0.day.monthText == month })
   }
 
-  private func name(ofSum month: String) -> String { isCut(month) ? "all month" : "total" }
-
   private func row(_ usage: NetworkUsage) -> String {
-    let text = cells(
-      usage.day.description,
-      usage.network.rawValue,
-      price(usage),
-      UsageReport.Sum(CollectionOfOne(usage))
-    )
-    return "\(text)  \(Output.coloured(bar(usage.received.bytes), colour(usage)))"
+    let bar = Output.coloured(bar(usage.received.bytes), price(usage).colour)
+    return "\(cells(usage.day.description, usage))  \(bar)"
+  }
+
+  private func cells(_ label: String, _ usage: NetworkUsage) -> String {
+    cells(label, usage.network.rawValue, price(usage).name, UsageReport.Sum(CollectionOfOne(usage)))
   }
 
   private func cells(_ day: String, _ network: String, _ price: String, _ sum: UsageReport.Sum) -> String {
@@ -72,19 +62,11 @@ struct UsageText {
     return "  " + text
   }
 
-  private func price(_ usage: NetworkUsage) -> String {
+  private func price(_ usage: NetworkUsage) -> (name: String, colour: Output.Colour) {
     switch usage.metered {
-    case .yes: "metered"
-    case .no: "unmetered"
-    case .unknown: "unknown"
-    }
-  }
-
-  private func colour(_ usage: NetworkUsage) -> Output.Colour {
-    switch usage.metered {
-    case .yes: .bad
-    case .no: .good
-    case .unknown: .warning
+    case .yes: ("metered", .bad)
+    case .no: ("unmetered", .good)
+    case .unknown: ("unknown", .warning)
     }
   }
 
