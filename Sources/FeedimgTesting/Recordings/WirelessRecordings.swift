@@ -22,18 +22,6 @@ package enum WirelessRecordings {
     """
   )
 
-  /// An access point on this host.
-  package static let accessPoint = Recording(
-    """
-    3c000000 2000 0000 01000000 e7020000 # 60 bytes, nl80211; shortened
-    07 01 0000 # NL80211_CMD_NEW_INTERFACE
-    0800 0300 05000000 # NL80211_ATTR_IFINDEX 5
-    0a00 0400 776c616e30000000 # NL80211_ATTR_IFNAME wlan0
-    0800 0500 03000000 # NL80211_ATTR_IFTYPE access point
-    0b00 3400 686f7473706f7400 # NL80211_ATTR_SSID hotspot
-    """
-  )
-
   /// A network that reports limited data, in an element that is not the last one.
   package static let limited = Recording(
     """
@@ -128,50 +116,6 @@ package enum WirelessRecordings {
       0c000f0075052af001000000 # NL80211_BSS_LAST_SEEN_BOOTTIME
       0800070048f4ffff # NL80211_BSS_SIGNAL_MBM
       0800090001000000 # NL80211_BSS_STATUS
-    """
-  )
-
-  /// A known network to which this host is not connected.
-  package static let notJoined = Recording(
-    """
-    340100002000020001000000e7020000 # 308 bytes, nl80211, NLM_F_MULTI
-    22010000 # NL80211_CMD_NEW_SCAN_RESULTS
-    08002e001c000000 # NL80211_ATTR_GENERATION
-    0800030005000000 # NL80211_ATTR_IFINDEX
-    0c0099000100000001000000 # NL80211_ATTR_WDEV
-    04012f00 # NL80211_ATTR_BSS
-      0a0001000200000000000000 # NL80211_BSS_BSSID
-      04000e00 # NL80211_BSS_PRESP_DATA
-      0c00030040b4dc27ca600600 # NL80211_BSS_TSF
-      46000600 # NL80211_BSS_INFORMATION_ELEMENTS
-        00066e65746c6162 # SSID netlab
-        010882848b960c121824 # supported rates
-        030101 # DS parameters
-        2a0104 # ERP
-        32043048606c # extended rates
-        30140100000fac040100000fac040100000fac020000 # RSN
-        3b025100 # operating classes
-        7f080400400200000040 # extended capabilities
-        0000 # padding
-      0c000d0092b5de27ca600600 # NL80211_BSS_BEACON_TSF
-      4c000b00 # NL80211_BSS_BEACON_IES
-        00066e65746c6162 # SSID netlab
-        010882848b960c121824 # supported rates
-        030101 # DS parameters
-        050400020000 # TIM
-        2a0104 # ERP
-        32043048606c # extended rates
-        30140100000fac040100000fac040100000fac020000 # RSN
-        3b025100 # operating classes
-        7f080400400200000040 # extended capabilities
-      0600040032000000 # NL80211_BSS_BEACON_INTERVAL
-      0600050011040000 # NL80211_BSS_CAPABILITY
-      080002006c090000 # NL80211_BSS_FREQUENCY
-      0800140000000000 # NL80211_BSS_FREQUENCY_OFFSET
-      08000c0000000000 # NL80211_BSS_CHAN_WIDTH
-      08000a0098460000 # NL80211_BSS_SEEN_MS_AGO
-      0c000f005f66964f04000000 # NL80211_BSS_LAST_SEEN_BOOTTIME
-      0800070048f4ffff # NL80211_BSS_SIGNAL_MBM
     """
   )
 }
