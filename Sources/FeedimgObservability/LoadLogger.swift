@@ -59,13 +59,7 @@ public struct LoadLogger: LoadObserving {
 
   /// A URL without user, password, query and fragment.
   private static func plain(_ url: ImageURL) -> String {
-    let bytes = url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-    let scheme = bytes.prefix { $0 != UInt8(ascii: "/") }
-    let place = bytes.dropFirst(scheme.count + "//".utf8.count)
-    let authority = place.prefix { $0 != UInt8(ascii: "/") }
-    let user = authority.lastIndex(of: UInt8(ascii: "@"))
-    let rest = user.map { place[place.index(after: $0)...] } ?? place
-    return "\(Substring(scheme))//\(Substring(rest))"
+    String(Substring(url.description.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))
   }
 }
 

@@ -28,13 +28,6 @@ public final class LoadMetrics: LoadObserving {
     var received: [Int: Int] = [:]
   }
 
-  /// The metric to record after a step.
-  private enum Record {
-    case ended(String, Duration)
-    case waited(Duration)
-    case received(Int)
-  }
-
   /// The approximate number of ended loads that keep their count of received bytes.
   ///
   /// A limit is needed because no event reports the end of an incomplete transfer. Fewer transfers than this
@@ -53,58 +46,46 @@ public final class LoadMetrics: LoadObserving {
 
   /// Records one step.
   public func observe(_ event: LoadEvent) {
-    switch event.step {
-    case .retried: Counter(label: "feedimg_retries_total", factory: factory).increment()
-    case .joined: Counter(label: "feedimg_joins_total", factory: factory).increment()
-    default: break
-    }
-    guard let record = state.withLock({ Self.record(event, &$0) }) else { return }
-    switch record {
-    case .ended(let outcome, let duration):
-      let dimensions = [("outcome", outcome)]
-      Counter(label: "feedimg_loads_total", dimensions: dimensions, factory: factory).increment()
-      Timer(label: "feedimg_load_duration_seconds", dimensions: dimensions, factory: factory)
-        .recordNanoseconds(Self.nanoseconds(duration))
-    case .waited(let duration):
-      Timer(label: "feedimg_wait_duration_seconds", factory: factory)
-        .recordNanoseconds(Self.nanoseconds(duration))
-    case .received(let count):
-      Counter(label: "feedimg_received_bytes_total", factory: factory).increment(by: count)
-    }
-  }
-
-  private static func record(_ event: LoadEvent, _ state: inout State) -> Record? {
     let load = event.load
     switch event.step {
+    case .retried: counter("feedimg_retries_total").increment()
+    case .joined: counter("feedimg_joins_total").increment()
     case .decided:
       // A load that is decided again after a change of facts began earlier.
-      if state.loads[load] == nil { state.loads[load] = Load(beganAt: event.time) }
-    case .queued: state.loads[load]?.queuedAt = event.time
+      state.withLock { if $0.loads[load] == nil { $0.loads[load] = Load(beganAt: event.time) } }
+    case .queued: state.withLock { $0.loads[load]?.queuedAt = event.time }
     case .started:
-      guard let queuedAt = state.loads[load]?.queuedAt else { return nil }
-      state.loads[load]?.queuedAt = nil
-      return .waited(event.time - queuedAt)
-    case .resumed(let kept): state.received[load] = kept.bytes
+      let queuedAt = state.withLock { state in
+        defer { state.loads[load]?.queuedAt = nil }
+        return state.loads[load]?.queuedAt
+      }
+      guard let queuedAt else { return }
+      Timer(label: "feedimg_wait_duration_seconds", factory: factory).record(duration: event.time - queuedAt)
+    case .resumed(let kept): state.withLock { $0.received[load] = kept.bytes }
     case .progress(let progress):
+      let received = progress.received.bytes
+      let before = state.withLock { $0.received.updateValue(received, forKey: load) } ?? 0
       // A restarted transfer counts from zero.
-      let before = state.received[load] ?? 0
-      let count = progress.received.bytes - (progress.received.bytes < before ? 0 : before)
-      state.received[load] = progress.received.bytes
-      return .received(count)
-    case .verified, .revalidated, .notRevalidated: state.received[load] = nil
-    case .finished(let source): return end(event, source.rawValue, &state)
-    case .failed(let error):
-      return end(event, error.code == .nothingToShow ? "placeholder" : "failed", &state)
-    case .cancelled: return end(event, "cancelled", &state)
+      counter("feedimg_received_bytes_total").increment(by: received - (received < before ? 0 : before))
+    case .verified, .revalidated, .notRevalidated: state.withLock { $0.received[load] = nil }
+    case .finished(let source): end(event, source.rawValue)
+    case .failed(let error): end(event, error.code == .nothingToShow ? "placeholder" : "failed")
+    case .cancelled: end(event, "cancelled")
     default: break
     }
-    return nil
   }
 
-  private static func end(_ event: LoadEvent, _ outcome: String, _ state: inout State) -> Record {
-    let began = state.loads.removeValue(forKey: event.load)?.beganAt ?? event.time
-    forgetOldest(&state)
-    return .ended(outcome, event.time - began)
+  private func counter(_ label: String) -> Counter { Counter(label: label, factory: factory) }
+
+  private func end(_ event: LoadEvent, _ outcome: String) {
+    let beganAt = state.withLock { state in
+      defer { Self.forgetOldest(&state) }
+      return state.loads.removeValue(forKey: event.load)?.beganAt ?? event.time
+    }
+    let dimensions = [("outcome", outcome)]
+    Counter(label: "feedimg_loads_total", dimensions: dimensions, factory: factory).increment()
+    Timer(label: "feedimg_load_duration_seconds", dimensions: dimensions, factory: factory)
+      .record(duration: event.time - beganAt)
   }
 
   /// Removes the older half of the ended loads once they exceed the limit.
@@ -113,11 +94,5 @@ public final class LoadMetrics: LoadObserving {
     guard ended > maximumRecords else { return }
     let loads = state.received.keys.filter { state.loads[$0] == nil }.sorted()
     for load in loads.prefix(loads.count / 2) { state.received[load] = nil }
-  }
-
-  private static func nanoseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    let (product, isTooGreat) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return isTooGreat ? .max : product + attoseconds / 1_000_000_000
   }
 }
