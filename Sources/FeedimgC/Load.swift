@@ -57,11 +57,11 @@ final class LoadOperation: Sendable {
     _ owner: CallbackQueue.Owner,
     _ callback: Callback<feedimg_progress_callback>
   ) -> @Sendable (LoadProgress) -> Void {
-    let latest = LatestProgress()
+    let latest = Mutex(LoadProgress(received: ByteCount(0), total: nil))
     return { progress in
-      latest.value.withLock { $0 = progress }
+      latest.withLock { $0 = progress }
       callbacks.post(owner, isSignal: true) {
-        let progress = latest.value.withLock { $0 }
+        let progress = latest.withLock { $0 }
         callback.function(
           UInt64(clamping: progress.received.bytes),
           UInt64(clamping: progress.total?.bytes ?? 0),
@@ -75,10 +75,6 @@ final class LoadOperation: Sendable {
     task.cancel()
     callbacks.cancel(owner)
   }
-}
-
-private final class LatestProgress: Sendable {
-  let value = Mutex(LoadProgress(received: ByteCount(0), total: nil))
 }
 
 @c @implementation

@@ -2,7 +2,6 @@ import CFeedimg
 import FeedimgModel
 import FeedimgSystem
 import Glibc
-import Synchronization
 
 /// A decoder of the program, such as the one of `libfeedimg-decoding`.
 final class ProgramDecoder: ImageDecoding {
@@ -20,8 +19,6 @@ final class ProgramDecoder: ImageDecoding {
   let mediaTypes: [String]
   let width: Int
   private let functions: Functions
-  /// The threads that decode nothing now.
-  private let threads: Mutex<[ThreadExecutor]>
 
   /// - Throws: ``Failure`` if a member is missing.
   init(_ decoder: feedimg_decoder) throws(Failure) {
@@ -35,22 +32,18 @@ final class ProgramDecoder: ImageDecoding {
       release: try given(decoder.release, "decoder.release"),
       payload: decoder.payload
     )
-    threads = Mutex((0..<width).map { ThreadExecutor("feedimg-decode\($0)") })
   }
-
-  deinit { for thread in threads.withLock({ $0 }) { thread.stop() } }
 
   func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
     let stop = StopFlag()
     // The loader decodes at most `width` images at once.
-    let thread = threads.withLock { $0.popLast() }
-    let used = thread ?? ThreadExecutor("feedimg-decode")
+    let thread = ThreadExecutor("feedimg-decode")
+    defer { thread.stop() }
     let result = await withTaskCancellationHandler {
-      await used.run { [functions] in functions.run(bytes, request, stop) }
+      await thread.run { [functions] in functions.run(bytes, request, stop) }
     } onCancel: {
       stop.set()
     }
-    if let thread { threads.withLock { $0.append(thread) } } else { used.stop() }
     return try result.get()
   }
 
