@@ -10,15 +10,17 @@ enum Main {
       printError(refusal)
       exit(1)
     }
-    // Before any other work, so that no signal is lost while the service starts.
-    guard let signals = SignalWatch.signals([SIGTERM, SIGINT, SIGHUP]) else {
-      printError("cannot wait for signals: \(String(cString: strerror(errno)))")
-      exit(1)
-    }
+    // All threads inherit the mask, so that the signals wait for this thread, also while the service starts.
+    var waited = sigset_t()
+    sigemptyset(&waited)
+    for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&waited, number) }
+    pthread_sigmask(SIG_BLOCK, &waited, nil)
+    signal(SIGPIPE, SIG_IGN)
     TaskThread.shareArena()
-    // The runtime would run tasks on the main thread only if this function returned to it.
+    let (signals, arrived) = AsyncStream.makeStream(of: Int32.self)
     Task(executorPreference: TaskThread.executor) { await run(until: signals) }
-    while true { pause() }
+    var number: Int32 = 0
+    while true { if sigwait(&waited, &number) == 0 { arrived.yield(number) } }
   }
 
   private static func run(until signals: AsyncStream<Int32>) async {
