@@ -1,5 +1,7 @@
+import Feedimg
 import FeedimgJSON
 import FeedimgModel
+import NIOHTTP1
 
 /// The reason that a request fails, as a problem document (RFC 9457).
 struct Problem: Error, Sendable {
@@ -31,7 +33,7 @@ struct Problem: Error, Sendable {
   var response: ServiceResponse {
     var object = JSONObject([
       ("type", .string(code.map { "urn:feedimg:problem:\($0)" } ?? "about:blank")),
-      ("title", .string(StatusPhrase.text(status))), ("status", .integer(status)),
+      ("title", .string(HTTPResponseStatus(registered: status).reasonPhrase)), ("status", .integer(status)),
       ("detail", .string(detail)),
     ])
     for member in members.members { object[member.name] = member.value }
@@ -42,5 +44,33 @@ struct Problem: Error, Sendable {
     )
     response.fields.fields += fields.map { HTTPFields.Field(name: $0.0, value: $0.1) }
     return response
+  }
+}
+
+extension Problem {
+  /// Runs the body; its error becomes a problem, with at least status 500 for a failure of the system.
+  static func reporting<Result>(
+    _ status: Int = 500,
+    _ body: () throws(ConfigurationError) -> Result
+  ) throws(Problem) -> Result {
+    do throws(ConfigurationError) {
+      return try body()
+    } catch {
+      throw Problem(max(status, error.isSystemFailure ? 500 : 0), error.messages.joined(separator: "; "))
+    }
+  }
+}
+
+extension HTTPResponseStatus {
+  /// The status with its phrase (IANA HTTP Status Code Registry).
+  ///
+  /// SwiftNIO has the phrases of an older registry for two of them.
+  init(registered status: Int) {
+    self =
+      switch status {
+      case 413: .custom(code: 413, reasonPhrase: "Content Too Large")
+      case 422: .custom(code: 422, reasonPhrase: "Unprocessable Content")
+      default: HTTPResponseStatus(statusCode: status)
+      }
   }
 }

@@ -10,15 +10,13 @@ struct CacheRoute: Sendable {
   /// The summary as `feedimg cache info --json` prints it.
   func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let count = try request.target.number("images", in: 0...1000)
-    do throws(ConfigurationError) {
+    return try Problem.reporting { () throws(ConfigurationError) in
       var text = try cache.summary().json
       if let count {
         let images = try cache.images().prefix(count).map(\.json)
         text = "\(text.dropLast()),\"images\":[\(images.joined(separator: ","))]}"
       }
       return ServiceResponse(json: text + "\n")
-    } catch {
-      throw Problem(500, error.messages.joined(separator: "; "))
     }
   }
 
@@ -37,13 +35,8 @@ struct CacheRoute: Sendable {
     _ body: (ImageURL) throws(ConfigurationError) -> Bool
   ) throws(Problem) -> ServiceResponse {
     let url = try request.target.url
-    let isCached: Bool
-    do throws(ConfigurationError) {
-      isCached = try body(url)
-    } catch {
-      // Mostly, the image exceeds a limit or the disk is full (RFC 4918 §11.5).
-      throw Problem(507, error.messages.joined(separator: "; "))
-    }
+    // Mostly, the image exceeds a limit or the disk is full (RFC 4918 §11.5).
+    let isCached = try Problem.reporting(507) { () throws(ConfigurationError) in try body(url) }
     guard isCached else { throw Problem(404, "`\(url)` is not in the cache", code: "not-cached") }
     return ServiceResponse(204)
   }

@@ -16,11 +16,7 @@ struct PolicyRoute: Sendable {
   func rules(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let name = request.target["name"]
     if let name {
-      do throws(ConfigurationError) {
-        try policies.checkName(name)
-      } catch {
-        throw Problem(404, error.messages.joined(separator: "; "))
-      }
+      try Problem.reporting(404) { () throws(ConfigurationError) in try policies.checkName(name) }
     }
     do throws(PolicyFault) {
       return ServiceResponse(json: try policies.export(name ?? given ?? "default").json + "\n")

@@ -32,10 +32,9 @@ extension RequestTarget {
     }
     // The last override of a fact counts.
     if isOffline { facts.append(SituationOverride(fact: "network", value: "offline", source: "the request")) }
-    do throws(ConfigurationError) {
-      return try base.loader(given: facts, policy: self["policy"])
-    } catch {
-      throw Problem(error.isSystemFailure ? 500 : 422, error.messages.joined(separator: "; "))
+    let (base, policy) = (base, self["policy"])
+    return try Problem.reporting(422) { () throws(ConfigurationError) in
+      try base.loader(given: facts, policy: policy)
     }
   }
 }

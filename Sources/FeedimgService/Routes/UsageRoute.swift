@@ -8,10 +8,8 @@ struct UsageRoute: Sendable {
   /// The report of the last `days=`, as `feedimg usage --json` prints it.
   func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let days = try request.target.number("days", in: 1...3660) ?? 30
-    do throws(ConfigurationError) {
-      return ServiceResponse(json: try usage.report(days: days).json + "\n")
-    } catch {
-      throw Problem(500, error.messages.joined(separator: "; "))
+    return try Problem.reporting { () throws(ConfigurationError) in
+      ServiceResponse(json: try usage.report(days: days).json + "\n")
     }
   }
 }
