@@ -76,22 +76,12 @@ final class ProgressPublisher: Sendable {
       [
         "url": .string(transfer.url.description),
         "image": (transfer.role?.rawValue).map { .string($0) } ?? .null,
-        "priority": .string(transfer.priority.name),
+        "priority": .string("\(transfer.priority)"),
         "received": .integer(transfer.progress?.received.bytes ?? 0),
         "total": (transfer.progress?.total ?? transfer.announced).map { .integer($0.bytes) } ?? .null,
       ]
     }
     let value: JSONValue = ["count": .integer(transfers.count), "transfers": .array(listed)]
     return value.text(.compact)
-  }
-}
-
-extension LoadPriority {
-  fileprivate var name: String {
-    switch self {
-    case .visible: "visible"
-    case .near: "near"
-    case .prefetch: "prefetch"
-    }
   }
 }

@@ -1,7 +1,6 @@
 import Feedimg
 import FeedimgSystem
 import Glibc
-import Synchronization
 
 /// `feedimg-pixels`, installed beside this program, which converts images.
 ///
@@ -20,13 +19,13 @@ final class PixelsProgram: Sendable {
   ///
   /// - Throws: ``Problem`` 502 for an image that cannot be decoded, 501 without the program, and 503 without memory.
   func convert(_ bytes: [UInt8], _ conversion: Conversion) async throws(Problem) -> [UInt8] {
-    let request = Request()
+    let cancelled = Event()
     let result = await withTaskCancellationHandler {
       await thread.run {
-        request.isCancelled ? .failure(Problem(503, "cancelled")) : self.run(bytes, conversion)
+        cancelled.current == nil ? self.run(bytes, conversion) : .failure(Problem(503, "cancelled"))
       }
     } onCancel: {
-      request.cancel()
+      cancelled.signal()
     }
     return try result.get()
   }
@@ -35,18 +34,18 @@ final class PixelsProgram: Sendable {
     guard let input = SystemMemory.seal(bytes) else { return .failure(Self.lacksMemory) }
     defer { close(input) }
     // The reason of a failure takes the place of the image.
-    guard let output = SystemMemory.file() else { return .failure(Self.lacksMemory) }
-    defer { close(output) }
+    guard let descriptor = SystemMemory.file() else { return .failure(Self.lacksMemory) }
+    let output = OpenFile(descriptor: descriptor, path: path)
     let size = conversion.size
     let words = [path, conversion.format.rawValue, String(size.width), String(size.height)]
     let status: Int32
-    switch ChildProcess.run(words, variables: variables, input: input, output: output) {
+    switch ChildProcess.run(words, variables: variables, input: input, output: descriptor) {
     case .success(let ended): status = ended
     case .failure(let error):
-      let text = "`\(path)`: cannot run: \(SystemErrorText.of(error.code))"
+      let text = "`\(path)`: cannot run: \(FileFault.words(for: error.code))"
       return .failure(Problem(error.code == ENOENT ? 501 : 503, text))
     }
-    let content = Self.content(of: output)
+    let content = (try? output.read(count: Int(output.status().st_size))) ?? []
     guard status != 0 else { return .success(content) }
     // A signal ends a program over its limits.
     let reason =
@@ -56,27 +55,4 @@ final class PixelsProgram: Sendable {
   }
 
   private static var lacksMemory: Problem { Problem(503, "no memory for the conversion") }
-
-  private static func content(of file: Int32) -> [UInt8] {
-    var information = stat()
-    guard fstat(file, &information) == 0 else { return [] }
-    let length = Int(information.st_size)
-    return [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-      while count < length {
-        let read = pread(file, buffer.baseAddress.map { $0 + count }, length - count, off_t(count))
-        if read < 0, errno == EINTR { continue }
-        guard read > 0 else { return }
-        count += read
-      }
-    }
-  }
-
-  /// Whether a client still waits for its image.
-  private final class Request: Sendable {
-    private let flag = Atomic(false)
-
-    var isCancelled: Bool { flag.load(ordering: .acquiring) }
-
-    func cancel() { flag.store(true, ordering: .releasing) }
-  }
 }
