@@ -78,7 +78,7 @@ import Testing
         LoadEvent(load: 1, item: Self.item, time: start + .milliseconds(time), step: step)
       )
     }
-    let text = record.timing.text(at: start + .milliseconds(100), isStreaming: row.isStreaming)
+    let text = record.current.timing.text(at: start + .milliseconds(100), isStreaming: row.isStreaming)
     #expect(text == row.text)
   }
 

@@ -49,8 +49,9 @@ struct GatewayForwarding: Sendable {
     result.fields = exchange.fields(for: head, isChanged: events != nil)
     result.body = .stream(
       BodyStream(
-        onlyReaderOf: response.body,
-        length: events == nil ? head.contentLength : nil,
+        body: response.body,
+        total: events == nil ? head.contentLength : nil,
+        isOnlyReader: true,
         events: events,
         leave: response.leave
       )

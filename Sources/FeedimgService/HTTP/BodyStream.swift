@@ -3,49 +3,19 @@ import Feedimg
 /// A body that is sent while it is being received.
 struct BodyStream: Sendable {
   let body: ResponseStream
-  /// The part of the body to send; nil for all of it.
-  let part: Range<Int>?
-  /// The number of bytes to send; nil where only the end of the body shows it.
-  let length: Int?
   /// The length of the whole body, if known.
-  private let total: Int?
+  let total: Int?
+  /// The part of the body to send; nil for all of it.
+  var part: Range<Int>?
+  /// Whether only one client reads the body, so that memory need not hold the bytes that it has taken.
+  var isOnlyReader = false
   /// Changes the events in the body; nil to send it as it is.
-  private let events: EventLines?
-  /// Whether the body may drop the bytes that were sent.
-  private let isOnlyReader: Bool
-  /// Leaves the load of the body.
+  var events: EventLines?
+  /// Leaves the load of the body; called when the client disconnects before the end.
   let leave: @Sendable () -> Void
 
-  /// - Parameters:
-  ///   - body: The body that is being received.
-  ///   - length: The length of the whole body, if known.
-  ///   - part: The part of the body to send; nil for all of it.
-  ///   - leave: Called when the client disconnects before the end.
-  init(_ body: ResponseStream, length: Int?, part: Range<Int>? = nil, leave: @escaping @Sendable () -> Void) {
-    (self.body, self.part, self.leave) = (body, part, leave)
-    self.length = part?.count ?? length
-    total = length
-    (events, isOnlyReader) = (nil, false)
-  }
-
-  /// A body for one client.
-  ///
-  /// Memory holds only the bytes that the client has not taken.
-  ///
-  /// - Parameters:
-  ///   - body: The body that is being received.
-  ///   - length: The length of the body, if known.
-  ///   - events: Changes the events in the body; nil to send it as it is.
-  ///   - leave: Called when the client disconnects before the end.
-  init(
-    onlyReaderOf body: ResponseStream,
-    length: Int?,
-    events: EventLines? = nil,
-    leave: @escaping @Sendable () -> Void
-  ) {
-    (self.body, self.length, self.events, self.leave) = (body, length, events, leave)
-    (part, total, isOnlyReader) = (nil, length, true)
-  }
+  /// The number of bytes to send; nil where only the end of the body shows it.
+  var length: Int? { part?.count ?? total }
 
   /// Sends the body piece by piece.
   ///

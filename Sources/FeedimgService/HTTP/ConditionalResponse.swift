@@ -18,15 +18,39 @@ enum ConditionalResponse: Sendable, Hashable {
       self = .notModified
       return
     }
-    guard let length, let range = request.range, Self.rangeApplies(fields, request.fields) else {
-      self = .full
+    let applies = length != nil && Self.rangeApplies(fields, request.fields)
+    self.init(range: applies ? request.range : nil, length: length ?? 0)
+  }
+
+  /// Reads the field `Range` (RFC 9110 §14).
+  ///
+  /// Several ranges and malformed ranges are ignored, as the RFC allows.
+  ///
+  /// - Parameters:
+  ///   - range: Such as `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil for the whole body.
+  ///   - length: The length of the whole body in bytes.
+  init(range: String?, length: Int) {
+    self = .full
+    guard let range, range.prefix(6).lowercased() == "bytes=" else { return }
+    let ends = range.dropFirst(6).trimmed.split(
+      separator: "-",
+      maxSplits: 1,
+      omittingEmptySubsequences: false
+    )
+    guard ends.count == 2 else { return }
+    guard let start = Self.number(ends[0]) else {
+      guard ends[0].isEmpty, let count = Self.number(ends[1]) else { return }
+      self = count == 0 || length == 0 ? .rangeNotSatisfiable : .partial(max(0, length - count)..<length)
       return
     }
-    switch ByteRange(range, length: length) {
-    case .whole: self = .full
-    case .part(let range): self = .partial(range)
-    case .unsatisfiable: self = .rangeNotSatisfiable
-    }
+    guard let last = ends[1].isEmpty ? .max : Self.number(ends[1]), start <= last else { return }
+    self = start < length ? .partial(start..<(last < length ? last + 1 : length)) : .rangeNotSatisfiable
+  }
+
+  /// Reads digits; a number that does not fit becomes the largest one.
+  private static func number(_ text: Substring) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text) ?? .max
   }
 
   private static func isCurrent(_ fields: HTTPFields, _ request: HTTPFields) -> Bool {
@@ -50,10 +74,23 @@ enum ConditionalResponse: Sendable, Hashable {
   private static func seconds(_ date: String) -> Int? { HTTPDate.seconds(date, now: time(nil)) }
 }
 
-extension Range<Int> {
-  /// Describes this part of a body.
+extension ServiceResponse {
+  /// Makes this a response with a part of a body.
   ///
-  /// - Parameter length: The length of the whole body in bytes.
-  /// - Returns: The value of `Content-Range`.
-  func contentRange(of length: Int) -> String { "bytes \(lowerBound)-\(upperBound - 1)/\(length)" }
+  /// - Parameters:
+  ///   - range: The part.
+  ///   - length: The length of the whole body in bytes.
+  ///   - part: The bytes of the part.
+  mutating func become(_ range: Range<Int>, of length: Int, _ part: Body) {
+    (status, body) = (206, part)
+    let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
+    fields.fields.append(HTTPFields.Field(name: "Content-Range", value: place))
+  }
+}
+
+extension Problem {
+  /// The problem of a range that begins after the end of a body.
+  static func range(beyond length: Int, of name: String, _ fields: [(String, String)]) -> Problem {
+    Problem(416, "the \(name) has \(length) bytes", fields: fields + [("Content-Range", "bytes */\(length)")])
+  }
 }

@@ -9,9 +9,7 @@ struct DateField {
   /// The current date, formatted once a second.
   mutating func now() -> String {
     let now = time(nil)
-    if now != second { (second, latest) = (now, Self.text(now)) }
+    if now != second { (second, latest) = (now, HTTPDate.text(now)) }
     return latest
   }
-
-  static func text(_ seconds: Int) -> String { HTTPDate.text(seconds) }
 }

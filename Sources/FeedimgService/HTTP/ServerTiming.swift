@@ -3,24 +3,9 @@ import Feedimg
 /// The time that each stage of a request took (Server Timing, §3).
 struct ServerTiming: Sendable {
   /// A stage of a request; the cases are in the usual order.
-  enum Stage: String, Sendable {
-    /// Chooses the image.
-    case decide
-    /// Looks into memory and the disk.
-    case cache
-    /// Waits for the same load of another client.
-    case join
-    /// Waits for a place among the downloads.
-    case queue
-    /// Opens a connection.
-    case connect
-    /// Waits for the first byte of the response.
-    case wait
-    /// Receives the body.
-    case receive
-    /// Verifies and writes the body.
-    case store
-  }
+  ///
+  /// `join` is the time that the same load of another client takes.
+  enum Stage: String, Sendable { case decide, cache, join, queue, connect, wait, receive, store }
 
   /// The place of the image, if it was cached.
   var source: LoadedImage.Source?

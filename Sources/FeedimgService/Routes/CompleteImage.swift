@@ -8,56 +8,49 @@ struct CompleteImage: Sendable {
   let situation: Situation
   let source: LoadedImage.Source
   var bytes: [UInt8]
+  var tag: EntityTag
+  var mediaType: String
   /// The fields that depend on the image and the decision, `Cache-Status` and `Server-Timing` included.
-  private(set) var fields: [(String, String)]
-  private(set) var tag: EntityTag
+  private let description: [(String, String)]
 
   /// An image that a load has returned.
   init(_ image: LoadedImage, cacheStatus: String, serverTiming: String) {
     let resolution = image.resolution
     (item, variant, situation) = (resolution.item, image.variant, resolution.situation)
-    (source, bytes, tag) = (image.source, image.bytes, EntityTag(of: image.bytes))
-    // The notes may quote a server.
-    let note = image.notes.isEmpty ? nil : HTTPFields.Field.value(image.notes.joined(separator: "; "))
-    fields =
-      Self.fields(
-        image.variant,
-        rule: "\(resolution.policy); rule=\(resolution.decision.rule)",
-        cacheStatus,
-        serverTiming,
-        note: note
-      ) + [("ETag", tag.text), ("Content-Type", image.mediaType)]
+    (source, bytes, mediaType) = (image.source, image.bytes, image.mediaType)
+    tag = EntityTag(of: image.bytes)
+    let note = image.notes.isEmpty ? nil : image.notes.joined(separator: "; ")
+    description = Self.fields(variant, resolution, cacheStatus, serverTiming, note: note)
   }
 
   /// An image in memory.
   init(_ image: MemoryHit, serverTiming: String) {
     (item, variant, situation) = (image.item, image.variant, image.situation)
-    (source, bytes) = (.memory, image.bytes)
+    (source, bytes, mediaType) = (.memory, image.bytes, image.mediaType)
     tag = EntityTag(length: image.bytes.count, checksum: image.checksum)
-    fields =
-      Self.fields(
-        image.variant,
-        rule: "\(image.policy); rule=\(image.decision.rule)",
-        Self.hit(image.timeLeft, in: .memory),
-        serverTiming
-      ) + [("ETag", tag.text), ("Content-Type", image.mediaType)]
+    let rule = "\(image.policy); rule=\(image.decision.rule)"
+    description = Self.fields(variant, rule: rule, Self.hit(image.timeLeft, in: .memory), serverTiming)
   }
 
-  /// Makes the fields of each response with an image.
-  ///
-  /// - Parameters:
-  ///   - variant: The image.
-  ///   - rule: The policy and the rule that decided.
-  ///   - cacheStatus: The value of `Cache-Status`.
-  ///   - serverTiming: The value of `Server-Timing`.
-  ///   - note: The value of `Feedimg-Note`; nil for none.
-  /// - Returns: The fields in the order in which they are sent.
+  /// Makes the fields of each response with an image that was loaded.
   static func fields(
+    _ variant: ImageVariant,
+    _ resolution: Resolution,
+    _ cacheStatus: String,
+    _ serverTiming: String,
+    note: String?
+  ) -> [(String, String)] {
+    let rule = "\(resolution.policy); rule=\(resolution.decision.rule)"
+    let fields = fields(variant, rule: rule, cacheStatus, serverTiming)
+    // The note may quote a server.
+    return fields + (note.map { [("Feedimg-Note", HTTPFields.Field.value($0))] } ?? [])
+  }
+
+  private static func fields(
     _ variant: ImageVariant,
     rule: String,
     _ cacheStatus: String,
-    _ serverTiming: String,
-    note: String? = nil
+    _ serverTiming: String
   ) -> [(String, String)] {
     [
       ("Accept-Ranges", "bytes"),
@@ -68,7 +61,7 @@ struct CompleteImage: Sendable {
       // An SVG that a browser opens by itself is a page of this origin.
       ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
       ("Cache-Status", cacheStatus), ("Server-Timing", serverTiming),
-    ] + (note.map { [("Feedimg-Note", $0)] } ?? [])
+    ]
   }
 
   /// Describes a cached image (RFC 9211).
@@ -85,13 +78,8 @@ struct CompleteImage: Sendable {
 }
 
 extension CompleteImage {
-  /// The same image with the fields of a conversion, which makes its bytes.
-  func described(by conversion: Conversion) -> CompleteImage {
-    var image = self
-    image.tag = conversion.tag(of: tag)
-    image.fields.removeAll { $0.0 == "ETag" || $0.0 == "Content-Type" }
-    image.fields += [("ETag", image.tag.text), ("Content-Type", conversion.mediaType)]
-    return image
+  private var fields: [(String, String)] {
+    description + [("ETag", tag.text), ("Content-Type", mediaType)]
   }
 
   /// Whether the client has the image, so that its bytes are not needed.
@@ -102,7 +90,7 @@ extension CompleteImage {
 
   /// The response to a request, which may be conditional or for a part.
   func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
-    if let list = request.fields["If-Match"], !tag.isStronglyIn(list) {
+    if let list = request.fields["If-Match"], !EntityTagList(list).containsStrongly(tag.text) {
       throw Problem(412, "the current tag of the image is \(tag.text)", fields: statusFields)
     }
     var response = ServiceResponse(fields: fields, body: .bytes(bytes[...]))
@@ -112,12 +100,8 @@ extension CompleteImage {
       response.status = 304
       response.fields.fields.removeAll { $0.isNamed("content-type") }
       response.body = .absent(length: nil)
-    case .partial(let range):
-      response.status = 206
-      let place = range.contentRange(of: bytes.count)
-      response.fields.fields.append(HTTPFields.Field(name: "Content-Range", value: place))
-      response.body = .bytes(bytes[range])
-    case .rangeNotSatisfiable: throw .range(beyond: bytes.count, statusFields)
+    case .partial(let range): response.become(range, of: bytes.count, .bytes(bytes[range]))
+    case .rangeNotSatisfiable: throw .range(beyond: bytes.count, of: "image", statusFields)
     }
     return response
   }
@@ -125,12 +109,5 @@ extension CompleteImage {
   /// The fields that a problem keeps.
   private var statusFields: [(String, String)] {
     fields.filter { ["Cache-Status", "Server-Timing", "ETag"].contains($0.0) }
-  }
-}
-
-extension Problem {
-  /// The problem of a range that begins after the end of an image.
-  static func range(beyond length: Int, _ fields: [(String, String)]) -> Problem {
-    Problem(416, "the image has \(length) bytes", fields: fields + [("Content-Range", "bytes */\(length)")])
   }
 }

@@ -53,24 +53,16 @@ struct FetchRoute: Sendable {
       fetched.isWhole && fetched.status == 200
       ? ConditionalResponse(of: fetched.fields, request, length: fetched.length) : .full
     switch condition {
-    case .full: response.body = fetched.wholeBody
+    case .full: response.body = fetched.body()
     case .notModified:
       response.status = 304
       response.fields.fields.removeAll { !Self.notModifiedFields.contains($0.name.lowercased()) }
       response.body = .absent(length: nil)
-    case .partial(let range):
-      response.status = 206
-      let place = range.contentRange(of: fetched.length ?? 0)
-      response.fields.fields.append(HTTPFields.Field(name: "Content-Range", value: place))
-      response.body = fetched.body(range)
+    case .partial(let range): response.become(range, of: fetched.length ?? 0, fetched.body(range))
     case .rangeNotSatisfiable:
       fetched.leave()
-      let place = ("Content-Range", "bytes */\(fetched.length ?? 0)")
-      return Problem(
-        416,
-        "the body has \(fetched.length ?? 0) bytes",
-        fields: [place, ("Cache-Status", fetched.cacheStatus)]
-      ).response
+      let fields = [("Cache-Status", fetched.cacheStatus)]
+      return Problem.range(beyond: fetched.length ?? 0, of: "body", fields).response
     }
     return response
   }
@@ -110,20 +102,13 @@ extension FetchResponse {
     }
   }
 
-  fileprivate var wholeBody: ServiceResponse.Body {
+  /// The body, or a part of it.
+  fileprivate func body(_ part: Range<Int>? = nil) -> ServiceResponse.Body {
     switch body {
-    case .absent(let length): .absent(length: length)
-    case .whole(let bytes): .bytes(bytes[...])
-    case .arriving(let body, let length): .stream(BodyStream(body, length: length, leave: leave))
-    }
-  }
-
-  fileprivate func body(_ range: Range<Int>) -> ServiceResponse.Body {
-    switch body {
-    case .absent: .absent(length: range.count)
-    case .whole(let bytes): .bytes(bytes[range])
+    case .absent(let length): .absent(length: part?.count ?? length)
+    case .whole(let bytes): .bytes(bytes[part ?? bytes.indices])
     case .arriving(let body, let length):
-      .stream(BodyStream(body, length: length, part: range, leave: leave))
+      .stream(BodyStream(body: body, total: length, part: part, leave: leave))
     }
   }
 }

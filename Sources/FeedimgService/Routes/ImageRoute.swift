@@ -70,22 +70,22 @@ struct ImageRoute: Sendable {
     } catch {
       throw problem(error, of: loader, isCachedOnly: isCachedOnly)
     }
-    let timing = record.timing
+    let steps = record.current
     switch delivery {
     case .arriving(let image, let leave):
       let resolution = image.resolution
       let shown = ShownImage(image.variant.role)
       upgrades.note(shown, of: resolution.item, in: resolution.situation, by: loader)
-      return try streamed(image, to: request, timing.text(at: .now, isStreaming: true), leave: leave)
+      return try streamed(image, to: request, steps.timing.text(at: .now, isStreaming: true), leave: leave)
     case .whole(let image):
-      let status = image.cacheStatus(record, isReload: isReload)
-      let whole = CompleteImage(image, cacheStatus: status, serverTiming: timing.text(at: .now))
+      let status = image.cacheStatus(steps, isReload: isReload)
+      var whole = CompleteImage(image, cacheStatus: status, serverTiming: steps.timing.text(at: .now))
       guard let conversion else { return try response(to: request, whole, of: loader) }
-      var converted = whole.described(by: conversion)
-      if !converted.isCurrent(for: request) {
-        converted.bytes = try await pixels.convert(whole.bytes, conversion)
+      (whole.tag, whole.mediaType) = (conversion.tag(of: whole.tag), conversion.mediaType)
+      if !whole.isCurrent(for: request) {
+        whole.bytes = try await pixels.convert(whole.bytes, conversion)
       }
-      var response = try response(to: request, converted, of: loader)
+      var response = try response(to: request, whole, of: loader)
       response.ownsBody = true
       return response
     }
@@ -119,34 +119,28 @@ struct ImageRoute: Sendable {
     let label = ("source", source.rawValue)
     metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), label)
     let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
-    var fields = CompleteImage.fields(
-      image.variant,
-      rule: "\(image.resolution.policy); rule=\(image.resolution.decision.rule)",
-      status,
-      serverTiming,
-      note: image.note.map(HTTPFields.Field.value)
-    )
+    var fields = CompleteImage.fields(image.variant, image.resolution, status, serverTiming, note: image.note)
     if let mediaType = image.response.mediaType { fields.append(("Content-Type", mediaType)) }
     let length = image.response.response.head.contentLength
-    var (code, part) = (200, nil as Range<Int>?)
-    if let length {
-      switch ByteRange(request.range, length: length) {
-      case .whole: break
-      case .part(let range):
-        (code, part) = (206, range)
-        fields.append(("Content-Range", range.contentRange(of: length)))
-      case .unsatisfiable:
-        leave()
-        throw .range(beyond: length, [("Cache-Status", status), ("Server-Timing", serverTiming)])
-      }
+    var stream = BodyStream(body: image.response.body, total: length, leave: leave)
+    var response = ServiceResponse(fields: fields, body: .stream(stream))
+    switch ConditionalResponse(range: length == nil ? nil : request.range, length: length ?? 0) {
+    case .full, .notModified: break
+    case .partial(let range):
+      stream.part = range
+      response.become(range, of: length ?? 0, .stream(stream))
+    case .rangeNotSatisfiable:
+      leave()
+      let fields = [("Cache-Status", status), ("Server-Timing", serverTiming)]
+      throw .range(beyond: length ?? 0, of: "image", fields)
     }
-    let stream = BodyStream(image.response.body, length: length, part: part, leave: leave)
-    guard request.method != "HEAD" else {
+    if request.method == "HEAD" {
       // The load continues, since a request for the body most likely follows.
-      return ServiceResponse(code, fields: fields, body: .absent(length: stream.length))
+      response.body = .absent(length: response.length)
+    } else {
+      metrics.count("feedimg_image_bytes_total", label, by: response.length ?? 0)
     }
-    metrics.count("feedimg_image_bytes_total", label, by: stream.length ?? 0)
-    return ServiceResponse(code, fields: fields, body: .stream(stream))
+    return response
   }
 
   /// The problem of a load that failed, which is counted.
@@ -239,21 +233,20 @@ extension LoadedImage {
   /// Describes what the cache did (RFC 9211).
   ///
   /// - Parameters:
-  ///   - record: The steps of the load.
+  ///   - steps: The steps of the load.
   ///   - isReload: Whether the client asked for a validation.
   /// - Returns: The value of `Cache-Status`.
-  fileprivate func cacheStatus(_ record: LoadRecord, isReload: Bool) -> String {
-    let (isValidated, status) = record.validation
-    let forwarded = "feedimg; fwd=\(!record.isCached ? "uri-miss" : isReload ? "request" : "stale")"
-    let forwardStatus = record.isCached ? status.map { "; fwd-status=\($0)" } ?? "" : ""
+  fileprivate func cacheStatus(_ steps: LoadRecord.State, isReload: Bool) -> String {
+    let forwarded = "feedimg; fwd=\(!steps.isCached ? "uri-miss" : isReload ? "request" : "stale")"
+    let forwardStatus = steps.isCached ? steps.status.map { "; fwd-status=\($0)" } ?? "" : ""
     if source == .network { return forwarded + forwardStatus + (path == nil ? "" : "; stored") }
     // An image that is revalidated after it was sent is a hit.
     guard let freshness, !freshness.isRevalidating else {
       return CompleteImage.hit(freshness?.left, in: source)
     }
-    if isValidated { return forwarded + forwardStatus }
+    if steps.isValidated { return forwarded + forwardStatus }
     // A reload that joined another one has no status of its own. A reload that sent no request has a note.
-    return isReload && record.isCached && notes.isEmpty
+    return isReload && steps.isCached && notes.isEmpty
       ? forwarded + "; collapsed" : CompleteImage.hit(freshness.left, in: source)
   }
 }

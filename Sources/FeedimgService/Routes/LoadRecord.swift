@@ -3,10 +3,14 @@ import Synchronization
 
 /// The steps of one load, for the fields of its response.
 final class LoadRecord: LoadObserving {
-  private struct State {
+  struct State {
+    /// The time of each stage so far.
     var timing: ServerTiming
+    /// Whether the image was cached.
     var isCached = false
+    /// Whether the server validated the cached image.
     var isValidated = false
+    /// The status of the latest response of the server, if any.
     var status: Int?
   }
 
@@ -23,14 +27,8 @@ final class LoadRecord: LoadObserving {
     self.isReload = isReload
   }
 
-  /// The time of each stage so far.
-  var timing: ServerTiming { state.withLock { $0.timing } }
-
-  /// Whether the image was cached.
-  var isCached: Bool { state.withLock { $0.isCached } }
-
-  /// Whether the server validated the cached image, and the status of its response, if any.
-  var validation: (isValidated: Bool, status: Int?) { state.withLock { ($0.isValidated, $0.status) } }
+  /// The steps so far.
+  var current: State { state.withLock { $0 } }
 
   func observe(_ event: LoadEvent) {
     // Progress is frequent and begins no stage.

@@ -36,19 +36,18 @@ struct PageRoute: Sendable {
   }
 
   private static func response(to request: ServiceRequest, _ asset: Asset) -> ServiceResponse {
-    let tag = EntityTag(of: asset.bytes)
     let fields = [
-      ("ETag", tag.text), ("Cache-Control", "no-cache"), ("Content-Security-Policy", policy),
+      ("ETag", EntityTag(of: asset.bytes).text), ("Cache-Control", "no-cache"),
+      ("Content-Security-Policy", policy),
       ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
       ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
-    if let list = request.fields["If-None-Match"], tag.isIn(list) {
-      return ServiceResponse(304, fields: fields)
-    }
-    return ServiceResponse(
+    let response = ServiceResponse(
       fields: fields + [("Content-Type", asset.mediaType)],
       body: .bytes(asset.bytes[...])
     )
+    let isCurrent = ConditionalResponse(of: response.fields, request, length: nil) == .notModified
+    return isCurrent ? ServiceResponse(304, fields: fields) : response
   }
 
   /// Allows no other origin, no inline code, and no markup made of strings (CSP 3, Trusted Types).
