@@ -66,7 +66,7 @@ import Testing
   @Test func `a slow reader is dropped, and the others are not`() async {
     let hub = EventHub(EventLog(run: "r"), capacity: 3)
     let (slow, quick) = (hub.subscribe(after: nil), hub.subscribe(after: nil))
-    var texts = quick.texts.makeAsyncIterator()
+    var texts = quick.makeAsyncIterator()
     _ = await texts.next()
     for number in 1...5 {
       hub.publish("network", String(number))
@@ -75,7 +75,7 @@ import Testing
     #expect(hub.readerCount == 1)
     // It receives the queued events, and then the end.
     var count = 0
-    for await _ in slow.texts { count += 1 }
+    for await _ in slow { count += 1 }
     #expect(count == 3)
   }
 
@@ -84,15 +84,15 @@ import Testing
     let reader = hub.subscribe(after: nil)
     hub.end()
     let late = hub.subscribe(after: nil)
-    for await _ in reader.texts {}
-    for await _ in late.texts {}
+    for await _ in reader {}
+    for await _ in late {}
     #expect(hub.readerCount == 0)
   }
 
   @Test func `a reader that leaves is forgotten`() async {
     let hub = EventHub(EventLog(run: "r"))
     let reader = hub.subscribe(after: nil)
-    let task = Task { for await _ in reader.texts {} }
+    let task = Task { for await _ in reader {} }
     task.cancel()
     await task.value
     #expect(hub.readerCount == 0)

@@ -59,7 +59,7 @@ import Testing
     let teller = ProgressPublisher(register) { _, next in work.withLock { $0.append(next) } }
     func step() { work.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }
     let hub = EventHub(EventLog(run: "r"))
-    var texts = hub.subscribe(after: nil).texts.makeAsyncIterator()
+    var texts = hub.subscribe(after: nil).makeAsyncIterator()
     _ = await texts.next()
     teller.start(on: hub)
     step()
@@ -94,7 +94,7 @@ import Testing
     let watch = UpgradePublisher(loader)
     let work = Mutex<[(Duration, @Sendable () -> Void)]>([])
     let hub = EventHub(EventLog(run: "r"))
-    var texts = hub.subscribe(after: nil).texts.makeAsyncIterator()
+    var texts = hub.subscribe(after: nil).makeAsyncIterator()
     _ = await texts.next()
     watch.start(on: hub) { delay, next in work.withLock { $0.append((delay, next)) } }
     let offline = Situation(network: .offline, original: .remote, thumbnail: .remote)

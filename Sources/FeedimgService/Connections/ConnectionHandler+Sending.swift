@@ -22,14 +22,26 @@ extension ConnectionHandler {
     endsAfterResponse = endsAfterResponse || !request.isKeepAlive || register.isDraining || isOpenEnded
     context.write(wrapOutboundOut(.head(head(of: response))), promise: nil)
     guard request.method != .HEAD, response.status != 204, response.status != 304 else {
-      return send([], context: context)
+      return end(context: context)
     }
     switch response.body {
-    case .bytes(let bytes): send(bytes, context: context)
-    case .sealed(let body, let range): send(range, of: body, context: context)
-    case .absent: send([], context: context)
-    case .stream(let stream): send(stream, request, context: context)
-    case .events(let reader): send(reader, request, context: context)
+    case .bytes(let bytes):
+      let allocator = context.channel.allocator
+      send(bytes.indices, context: context) { .byteBuffer(allocator.buffer(bytes: bytes[$0])) }
+    case .sealed(let body, let range):
+      send(range, context: context) { .fileRegion(body.region($0)) }
+    case .absent: end(context: context)
+    case .stream(let stream):
+      send(to: request, context: context, leave: stream.leave) { [register] send in
+        register.streams.begin(stream.body)
+        defer { register.streams.end(stream.body) }
+        return await stream.sendPieces(send)
+      }
+    case .events(let texts):
+      send(to: request, context: context, leave: {}) { send in
+        for await text in texts { guard await send(Array(text.utf8)[...]) else { return false } }
+        return true
+      }
     case .webSocket: break
     }
   }
@@ -90,55 +102,36 @@ extension ConnectionHandler {
     }
     return HTTPResponseHead(
       version: .http1_1,
-      status: StatusPhrase.status(response.status),
+      status: HTTPResponseStatus(registered: response.status),
       headers: HTTPHeaders(headers)
     )
   }
 
-  /// Sends bytes chunk by chunk as the client takes them, and ends the response.
-  private func send(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
-    guard case .responding = phase else { return }
-    expect(within: limits.stall, context: context)
-    let (chunk, rest) = (bytes.prefix(limits.chunk), bytes.dropFirst(limits.chunk))
-    let buffer = chunk.isEmpty ? ByteBuffer() : context.channel.allocator.buffer(bytes: chunk)
-    send(.byteBuffer(buffer), isLast: rest.isEmpty, context: context) { self.send(rest, context: context) }
-  }
-
-  /// Sends a part of a sealed body chunk by chunk as the client takes them, and ends the response.
-  private func send(_ range: Range<Int>, of body: SealedBody, context: ChannelHandlerContext) {
+  /// Sends a part of a body chunk by chunk as the client takes it, and ends the response.
+  private func send(
+    _ range: Range<Int>,
+    context: ChannelHandlerContext,
+    of body: @escaping (Range<Int>) -> IOData
+  ) {
     guard case .responding = phase else { return }
     expect(within: limits.stall, context: context)
     let (chunk, rest) = (range.prefix(limits.chunk), range.dropFirst(limits.chunk))
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    if !chunk.isEmpty { context.write(wrapOutboundOut(.body(body(chunk))), promise: sent) }
+    // A promise for the end would cost a write of zero bytes after a file.
+    if rest.isEmpty { context.write(wrapOutboundOut(.end(nil)), promise: chunk.isEmpty ? sent : nil) }
+    context.flush()
     // The closure keeps the body until the client has taken the chunk.
-    send(.fileRegion(body.region(chunk)), isLast: rest.isEmpty, context: context) {
-      self.send(rest, of: body, context: context)
+    sent.futureResult.assumeIsolated().whenSuccess {
+      if rest.isEmpty { return self.finish(context: context) }
+      // A call from here would recurse for each chunk that the socket takes at once.
+      context.eventLoop.assumeIsolated().execute { self.send(rest, context: context, of: body) }
     }
   }
 
-  /// Sends one chunk of a body of known length, then the rest.
-  ///
-  /// - Parameters:
-  ///   - chunk: Empty only for a response that ends without more bytes.
-  ///   - isLast: Whether the response ends with this chunk.
-  ///   - context: That of this handler.
-  ///   - sendRest: Called after the client has taken the chunk, unless it is the last one.
-  private func send(
-    _ chunk: IOData,
-    isLast: Bool,
-    context: ChannelHandlerContext,
-    sendRest: @escaping () -> Void
-  ) {
-    let sent = context.eventLoop.makePromise(of: Void.self)
-    let isEmpty = chunk.readableBytes == 0
-    if !isEmpty { context.write(wrapOutboundOut(.body(chunk)), promise: sent) }
-    // A promise for the end would cost a write of zero bytes after a file.
-    if isLast { context.write(wrapOutboundOut(.end(nil)), promise: isEmpty ? sent : nil) }
-    context.flush()
-    sent.futureResult.assumeIsolated().whenSuccess {
-      if isLast { return self.finish(context: context) }
-      // A call from here would recurse for each chunk that the socket takes at once.
-      context.eventLoop.assumeIsolated().execute { sendRest() }
-    }
+  /// Ends the response.
+  private func end(context: ChannelHandlerContext) {
+    send(0..<0, context: context) { _ in .byteBuffer(ByteBuffer()) }
   }
 
   private func finish(context: ChannelHandlerContext) {
@@ -152,43 +145,39 @@ extension ConnectionHandler {
     }
   }
 
-  /// Sends events until they end or the client disconnects.
-  private func send(_ reader: EventReader, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
+  /// Sends one piece of a body; returns false if the client has disconnected.
+  private typealias PieceSender = @Sendable (ArraySlice<UInt8>) async -> Bool
+
+  /// Sends a body piece by piece as fast as the client takes it; closes the connection if the body is interrupted.
+  ///
+  /// - Parameters:
+  ///   - request: The request of the client.
+  ///   - context: That of this handler.
+  ///   - leave: Called when the client disconnects or the body is interrupted.
+  ///   - sendPieces: Sends all pieces; returns whether the body is complete.
+  private func send(
+    to request: HTTPRequestHead,
+    context: ChannelHandlerContext,
+    leave: @escaping @Sendable () -> Void,
+    _ sendPieces: @escaping @Sendable (PieceSender) async -> Bool
+  ) {
     context.flush()
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     let work = Task(executorPreference: TaskThread.executor) {
-      for await text in reader.texts {
-        let sent = loop.makePromise(of: Void.self)
-        loop.execute { handler.value.send(Array(text.utf8)[...], sent, context: bound.value) }
-        guard (try? await sent.futureResult.get()) != nil else { return }
-      }
-      loop.execute { handler.value.send([], context: bound.value) }
-    }
-    phase = .responding(request, work)
-  }
-
-  /// Sends a body as it arrives and as fast as the client takes it; closes the connection if the body is interrupted.
-  private func send(_ stream: BodyStream, _ request: HTTPRequestHead, context: ChannelHandlerContext) {
-    context.flush()
-    let loop = context.eventLoop
-    let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
-    register.streams.begin(stream.body)
-    let work = Task(executorPreference: TaskThread.executor) { [register] in
-      defer { register.streams.end(stream.body) }
       let isWhole = await withTaskCancellationHandler {
-        await stream.sendPieces { bytes in
+        await sendPieces { bytes in
           let sent = loop.makePromise(of: Void.self)
           loop.execute { handler.value.send(bytes, sent, context: bound.value) }
           return (try? await sent.futureResult.get()) != nil
         }
       } onCancel: {
-        stream.leave()
+        leave()
       }
-      if !isWhole { stream.leave() }
+      if !isWhole { leave() }
       loop.execute {
         if isWhole {
-          handler.value.send([], context: bound.value)
+          handler.value.end(context: bound.value)
         } else {
           handler.value.hangUp(context: bound.value)
         }
@@ -206,7 +195,6 @@ extension ConnectionHandler {
     guard case .responding = phase else { return sent.fail(ChannelError.alreadyClosed) }
     expect(within: limits.stall, context: context)
     sent.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
-    register.noteCopied(bytes.count)
     let buffer = context.channel.allocator.buffer(bytes: bytes)
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: sent)
   }

@@ -1,9 +1,5 @@
+import FeedimgModel
 import Synchronization
-
-/// The events of one reader, as texts to send.
-struct EventReader: Sendable {
-  let texts: AsyncStream<String>
-}
 
 /// Publishes events to all readers; drops a reader that is too slow, without delay for the others.
 final class EventHub: Sendable {
@@ -60,7 +56,7 @@ final class EventHub: Sendable {
   ///
   /// - Parameter id: The last event that the reader has; nil for a new reader.
   /// - Returns: Its events, until it is dropped, it leaves, or the service stops.
-  func subscribe(after id: String?) -> EventReader {
+  func subscribe(after id: String?) -> AsyncStream<String> {
     let (texts, reader) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(capacity))
     let (number, isEnded) = state.withLock { state in
       state.lastNumber += 1
@@ -71,7 +67,7 @@ final class EventHub: Sendable {
     }
     reader.onTermination = { [weak self] _ in self?.leave(number) }
     if isEnded { reader.finish() } else if number == 1 { onFirstReader(self) }
-    return EventReader(texts: texts)
+    return texts
   }
 
   /// Ends all readers, later ones included.
@@ -87,5 +83,24 @@ final class EventHub: Sendable {
   private func leave(_ number: Int) {
     // The result is released outside the lock, as that may call back.
     _ = state.withLock { $0.readers.removeValue(forKey: number) }
+  }
+}
+
+extension EventHub {
+  /// `GET /v1/events`: a stream of server-sent events until the client disconnects or is too slow.
+  func response(to request: ServiceRequest) -> ServiceResponse {
+    // A request for the head adds no reader.
+    let isHead = request.method == "HEAD"
+    return .events(isHead ? nil : subscribe(after: request.fields["Last-Event-ID"]))
+  }
+}
+
+extension ServiceResponse {
+  /// A stream of events; nil for its head alone.
+  static func events(_ texts: AsyncStream<String>?) -> ServiceResponse {
+    ServiceResponse(
+      fields: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")],
+      body: texts.map { .events($0) } ?? .absent(length: nil)
+    )
   }
 }

@@ -12,7 +12,7 @@ struct ServiceResponse: Sendable {
     /// A body that is still being received.
     case stream(BodyStream)
     /// Events as they happen, until the client disconnects.
-    case events(EventReader)
+    case events(AsyncStream<String>)
     /// No HTTP: the connection becomes a WebSocket, if the server behind the gateway agrees.
     case webSocket(WebSocketUpgrade)
   }

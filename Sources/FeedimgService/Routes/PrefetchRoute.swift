@@ -29,7 +29,7 @@ struct PrefetchRoute: Sendable {
       events.yield(Self.event(total.done < total.count ? "stopped" : "end", total.json))
       events.finish()
     }
-    return ServiceResponse(fields: EventsRoute.fields, body: .events(EventReader(texts: texts)))
+    return .events(texts)
   }
 
   /// Stops the prefetch that the last segment of the path names.
