@@ -12,7 +12,6 @@ public final class Service: Sendable {
   private struct State {
     var listeners: [any Channel] = []
     var unixSocket: UnixSocket?
-    var addresses: [String] = []
     var token: AccessToken?
     var heartbeat: RepeatedTask?
     /// The description of the gateway, once it is written.
@@ -42,23 +41,23 @@ public final class Service: Sendable {
   }
 
   init(_ configuration: ServiceConfiguration, limits: ConnectionLimits) throws(ConfigurationError) {
+    var configuration = configuration
+    configuration.loader.reachesPrivateHosts = configuration.allowsPrivateHosts
     self.configuration = configuration
     self.limits = limits
     manager = ServiceManager(environment: configuration.loader.environment)
-    var configured = configuration.loader
-    configured.reachesPrivateHosts = configuration.allowsPrivateHosts
-    let parts = try LoaderParts(configured)
+    let parts = try LoaderParts(configuration.loader)
     // Clients read the price of the network also where the policy ignores it.
     parts.requireCost()
-    loader = try ImageLoader(configured, parts: parts)
+    loader = try ImageLoader(configuration.loader, parts: parts)
     settings = Settings(sharing: parts)
-    let descriptors = DescriptorLimit.raise()
     register = ConnectionRegister(
-      limit: min(limits.connections, descriptors / 2),
-      bodyLimit: limits.bodies,
-      releaseMemory: { FreedMemory.giveBack() },
-      rest: { [loader] in loader.rest() }
-    )
+      limit: min(limits.connections, DescriptorLimit.raise() / 2),
+      bodyLimit: limits.bodies
+    ) { [loader] in
+      loader.rest()
+      FreedMemory.giveBack()
+    }
     let upgrades = UpgradePublisher(loader)
     let sources = EventSources(
       loader,
@@ -72,36 +71,36 @@ public final class Service: Sendable {
     hub = EventHub(EventLog(run: Self.runName())) { sources.start(on: $0) }
     self.sources = sources
     routes = try ServiceRoutes(
-      configuration: configured,
+      configuration: configuration,
       parts: parts,
       loader: loader,
       hub: hub,
       register: register,
       upgrades: upgrades,
-      prefetches: prefetches,
-      descriptors: descriptors,
-      forwarded: configuration.forwardedHeaders,
-      items: ItemsRoute(file: configuration.items, feed: configuration.feed),
-      gateway: configuration.gateway
+      prefetches: prefetches
     ).table()
   }
 
   /// The addresses of the service, once it listens: paths of sockets, and URLs.
-  public var addresses: [String] { state.withLock { $0.addresses } }
+  public var addresses: [String] { state.withLock { $0.listeners }.compactMap { $0.localAddress?.text } }
 
   /// The address of the page with the token, if any; nil unless the service listens on a port.
   ///
   /// The token is in the fragment, which browsers send to no server and show to no other page.
   public var page: String? {
-    let (address, token) = state.withLock { ($0.addresses.first { $0.hasPrefix("http") }, $0.token) }
-    return address.map { "\($0)/" + (token.map { "#token=\($0.text)" } ?? "") }
+    let token = state.withLock { $0.token }
+    return url.map { "\($0)/" + (token.map { "#token=\($0.text)" } ?? "") }
   }
 
   /// Warnings for the user, each of them once.
   public var warnings: [String] { loader.warnings }
 
   /// The file with the token for clients over TCP.
-  public var tokenFile: String { AccessToken.file("service-token", beside: settings.path) }
+  public var tokenFile: String { "\(folder)/service-token" }
+
+  private var gatewayTokenFile: String { "\(folder)/gateway-token" }
+  private var folder: String { FilePath(settings.path).folder }
+  private var url: String? { addresses.first { $0.hasPrefix("http") } }
 
   /// Replaces the token of the gateway, which revokes the addresses that it gave out.
   ///
@@ -113,16 +112,13 @@ public final class Service: Sendable {
     try AccessToken.replaced(in: gatewayTokenFile).text
   }
 
-  private var gatewayTokenFile: String { AccessToken.file("gateway-token", beside: settings.path) }
-
   /// Describes the gateway for `feedimg gateway` and `feedimg doctor`.
   private func publishGateway() throws(ServiceError) {
     guard let gateway = configuration.gateway else { return }
     _ = try AccessToken(file: gatewayTokenFile)
-    let address = addresses.first { $0.hasPrefix("http") }
-    let status = GatewayStatus(address: address, server: gateway.mastodon)
+    let status = GatewayStatus(address: url, server: gateway.mastodon)
     do throws(FileFault) {
-      try status.write(to: gatewayFolder)
+      try status.write(to: folder)
     } catch {
       throw ServiceError("\(error)")
     }
@@ -131,26 +127,34 @@ public final class Service: Sendable {
 
   /// Removes the description, unless another service has replaced it.
   private func withdrawGateway() {
-    guard let status = state.withLock({ $0.gateway }), status.isWritten(to: gatewayFolder) else { return }
-    unlink(GatewayStatus.path(in: gatewayFolder))
+    guard let status = state.withLock({ $0.gateway }), status.isWritten(to: folder) else { return }
+    unlink(GatewayStatus.path(in: folder))
   }
-
-  private var gatewayFolder: String { FilePath(settings.path).folder }
 
   /// Starts listening.
   ///
   /// - Throws: ``ServiceError`` if it cannot.
   public func start() async throws(ServiceError) {
     // An invalid file fails at the start rather than on the page.
-    _ = try ItemsRoute(file: configuration.items, feed: configuration.feed).items()
-    var sockets = try manager.sockets()
-    if sockets.isEmpty { sockets = try openSockets() }
-    var token: AccessToken?
-    if configuration.needsToken, sockets.contains(where: { $0.place.isPort }) {
-      token = try AccessToken(file: tokenFile)
+    _ = try ItemsRoute(configuration: configuration).items()
+    let inherited = try manager.sockets()
+    let hasPort = inherited.isEmpty ? configuration.port != nil : inherited.contains { !$0.isUnix }
+    let token = configuration.needsToken && hasPort ? try AccessToken(file: tokenFile) : nil
+    let bootstrap = bootstrap(token)
+    var listeners: [any Channel] = []
+    for socket in inherited {
+      let name = "descriptor \(socket.descriptor)"
+      listeners.append(try await Self.listener(name, bootstrap.withBoundSocket(socket.descriptor)))
     }
-    state.withLock { $0.token = token }
-    for socket in sockets { try await listen(on: socket, token: token) }
+    if inherited.isEmpty { listeners = try await openSockets(bootstrap) }
+    for address in listeners.map(\.localAddress) where address?.isLocal != true {
+      throw ServiceError(
+        "the service manager passed a socket on \(address?.ipAddress ?? "") port \(address?.port ?? 0), "
+          + "which other machines can reach; only 127.0.0.1 and ::1 are served"
+      )
+    }
+    state.withLock { ($0.token, $0.listeners) = (token, listeners) }
+    for listener in listeners { listener.setOption(.autoRead, value: true).whenComplete { _ in } }
     try publishGateway()
     startHeartbeat()
   }
@@ -185,7 +189,7 @@ public final class Service: Sendable {
       try await Task.sleep(for: gracePeriod)
       register.closeAll()
     }
-    await register.empty()
+    await register.emptied.wait()
     // Revalidations under way may complete.
     _ = await loader.finishRevalidations(within: min(gracePeriod, .seconds(2)))
     deadline.cancel()
@@ -198,25 +202,53 @@ public final class Service: Sendable {
   /// Writes the usage so far, before an exit during transfers; waits for the disk only.
   public func writeUsage() { loader.writeUsage() }
 
-  private func openSockets() throws(ServiceError) -> [ListeningSocket] {
-    var sockets: [ListeningSocket] = []
+  /// Opens the sockets of the configuration.
+  private func openSockets(_ bootstrap: ServerBootstrap) async throws(ServiceError) -> [any Channel] {
+    var listeners: [any Channel] = []
     if configuration.socket != nil || configuration.port == nil {
-      let socket = try UnixSocket(path: try configuration.socketPath())
-      sockets.append(socket.socket)
+      let path = try configuration.socketPath()
+      let socket = try UnixSocket(path: path)
       state.withLock { $0.unixSocket = socket }
+      let bound = bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
+      listeners.append(try await Self.listener("`\(path)`", bound))
+      guard chmod(path, 0o600) == 0 else {
+        throw ServiceError("cannot listen on `\(path)`: \(FileFault.words(for: errno))")
+      }
     }
-    if let port = configuration.port { sockets.append(try .loopback(port: port)) }
-    return sockets
+    if let port = configuration.port {
+      let bound = bootstrap.bind(host: "127.0.0.1", port: port)
+      listeners.append(try await Self.listener("port \(port) of 127.0.0.1", bound))
+    }
+    return listeners
   }
 
-  private func listen(on socket: ListeningSocket, token: AccessToken?) async throws(ServiceError) {
-    let (routes, limits, register, requests) = (routes, limits, register, requests)
-    var bootstrap = ServerBootstrap(group: group)
-      .serverChannelOption(.backlog, value: ListeningSocket.backlog)
+  private static func listener(
+    _ name: String,
+    _ bound: EventLoopFuture<any Channel>
+  ) async throws(ServiceError) -> any Channel {
+    do {
+      return try await bound.get()
+    } catch {
+      let reason = (error as? IOError).map { FileFault.words(for: $0.errnoCode) }
+      throw ServiceError("cannot listen on \(name): \(reason ?? "\(error)")")
+    }
+  }
+
+  /// Makes listeners that accept no client until they read.
+  private func bootstrap(_ token: AccessToken?) -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelOption(.autoRead, value: false)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .childChannelInitializer { channel in
+      .childChannelInitializer { [routes, limits, register, requests] channel in
         guard register.admit(channel) else { return channel.close() }
-        return AccessRule.rule(of: channel, at: socket.place, token: token).flatMapThrowing { access in
+        return AccessRule.rule(of: channel, token: token).flatMapThrowing { access in
+          // The default buffer is just smaller than a large image. TCP adapts its buffers by itself.
+          if channel.localAddress?.port == nil {
+            let size = SocketOptionValue(ConnectionLimits.unixSendBuffer)
+            try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: size)
+          }
           var decoding = NIOHTTPDecoderLimitConfiguration()
           decoding.maxHeaderFieldSize = limits.head
           decoding.maxHeaderListSize = limits.head
@@ -229,7 +261,6 @@ public final class Service: Sendable {
           )
           let pipeline = channel.pipeline.syncOperations
           try pipeline.addHandler(RepeatedRequestHandler(for: connection, requests))
-          try pipeline.addHandler(MethodCheck(for: connection))
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withErrorHandling: false,
@@ -241,22 +272,6 @@ public final class Service: Sendable {
           try pipeline.addHandler(connection)
         }
       }
-    if !socket.place.isPort {
-      // The default buffer is just smaller than a large image. TCP adapts its buffers by itself.
-      bootstrap = bootstrap.childChannelOption(
-        .socketOption(.so_sndbuf),
-        value: .init(ConnectionLimits.unixSendBuffer)
-      )
-    }
-    do {
-      let channel = try await bootstrap.withBoundSocket(socket.descriptor).get()
-      state.withLock { state in
-        state.listeners.append(channel)
-        state.addresses.append(socket.place.text)
-      }
-    } catch {
-      throw ServiceError("cannot listen on `\(socket.place.text)`: \(error)")
-    }
   }
 
   /// Reports from the event loop, so that the manager notices a loop that hangs.

@@ -45,18 +45,15 @@ public struct ServiceConfiguration: Sendable {
 
   private mutating func take(_ name: String, _ value: String?) throws(ServiceError) {
     switch (name, value) {
-    case ("--no-token", nil):
-      needsToken = false
-      return
-    case ("--allow-private", nil):
-      allowsPrivateHosts = true
-      return
-    case ("--strict", nil):
-      feed.isStrict = true
-      return
-    default: break
+    case ("--no-token", nil): needsToken = false
+    case ("--allow-private", nil): allowsPrivateHosts = true
+    case ("--strict", nil): feed.isStrict = true
+    case (_, nil): throw ServiceError("`\(name)` is not an option with a value", isUsage: true)
+    case (_, let value?): try set(name, value)
     }
-    guard let value else { throw ServiceError("`\(name)` is not an option with a value", isUsage: true) }
+  }
+
+  private mutating func set(_ name: String, _ value: String) throws(ServiceError) {
     switch name {
     case "--socket": socket = value
     case "--port":

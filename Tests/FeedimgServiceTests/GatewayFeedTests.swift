@@ -175,8 +175,8 @@ import Testing
     let target = try #require(RequestTarget("/g/t/feed/\(server.url("/feed.xml"))"))
     let problem = await #expect(throws: Problem.self) {
       try await forwarding.response(
-        to: ServiceRequest("GET", target),
-        try FeedExchange(ServiceRequest("GET", target), address)
+        to: ServiceRequest(method: "GET", target: target),
+        try FeedExchange(ServiceRequest(method: "GET", target: target), address)
       )
     }
     #expect(problem?.status == 504)

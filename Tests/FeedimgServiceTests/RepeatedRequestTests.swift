@@ -16,7 +16,7 @@ import Testing
       ServiceResponse(text: "[\(request.target.parameters.first?.name ?? "")]", as: "a/b")
     }
     let routes = RouteTable(
-      [("/at", [("POST", { _ in ServiceResponse(json: "{}") })])],
+      [("POST", "/at", { _ in ServiceResponse(json: "{}") })],
       immediate: ["/at": immediate],
       metrics: ServiceMetrics()
     )

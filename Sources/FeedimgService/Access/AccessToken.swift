@@ -1,3 +1,5 @@
+import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// The token for clients over TCP, kept in a file of the user.
@@ -12,26 +14,26 @@ struct AccessToken: Sendable, Hashable {
   ///
   /// - Throws: ``ServiceError`` where the file can be neither read nor written.
   init(file path: String) throws(ServiceError) {
-    if let known = Self.read(path) {
-      self = known
-      return
-    }
-    // The system generator is fit for secrets.
-    text = (0..<4).map { _ in Self.digits(UInt64.random(in: .min ... .max)) }.joined()
-    try Self.write(text, to: path)
+    if let known = Self.read(path) { self = known } else { self = try Self.replaced(in: path) }
   }
 
   /// Writes a new token to a file, so that the old one is no longer valid.
   ///
   /// - Throws: ``ServiceError`` where the file cannot be written.
   static func replaced(in path: String) throws(ServiceError) -> AccessToken {
+    // The system generator is fit for secrets.
+    let token = AccessToken(Base64.encodeForURL((0..<32).map { _ in UInt8.random(in: .min ... .max) }))
+    // The new file has its own mode, and a link is not followed.
     unlink(path)
-    return try AccessToken(file: path)
-  }
-
-  /// The path of a file of this name beside the settings.
-  static func file(_ name: String, beside settings: String) -> String {
-    settings.prefix(upTo: settings.lastIndex(of: "/") ?? settings.startIndex) + "/\(name)"
+    do throws(FileFault) {
+      try AtomicFile(path).locked { file throws(FileFault) in
+        try file.replace(with: Array("\(token.text)\n".utf8))
+      }
+    } catch {
+      let reason = FileFault.words(for: error.reason)
+      throw ServiceError("`\(path)`: the token cannot be written: \(reason)")
+    }
+    return token
   }
 
   /// Compares in constant time, so that timing reveals nothing of the token.
@@ -41,46 +43,16 @@ struct AccessToken: Sendable, Hashable {
     return zip(wanted, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  private static func digits(_ number: UInt64) -> String {
-    let text = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - text.count) + text
-  }
-
   private static func read(_ path: String) -> AccessToken? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+    do throws(FileFault) {
+      let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW)
+      let status = try file.status()
+      guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { return nil }
+      let text = String(decoding: try file.read(count: 128), as: UTF8.self).filter { !$0.isWhitespace }
+      let isToken = text.utf8.count >= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+      return isToken ? AccessToken(text) : nil
+    } catch {
       return nil
-    }
-    var bytes = [UInt8](repeating: 0, count: 128)
-    let count = Glibc.read(descriptor, &bytes, bytes.count)
-    let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).filter { !$0.isWhitespace }
-    let isToken = text.utf8.count >= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-    return isToken ? AccessToken(text) : nil
-  }
-
-  /// Makes the folders of a file; a failure shows when the file is written.
-  private static func makeFolder(of path: String) {
-    for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
-  }
-
-  private static func write(_ text: String, to path: String) throws(ServiceError) {
-    makeFolder(of: path)
-    let fresh = "\(path).\(getpid())"
-    unlink(fresh)
-    let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw ServiceError("`\(path)`: the token cannot be written: \(SystemErrorText.of())")
-    }
-    let bytes = Array((text + "\n").utf8)
-    let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count
-    close(descriptor)
-    guard isWritten, rename(fresh, path) == 0 else {
-      let reason = SystemErrorText.of()
-      unlink(fresh)
-      throw ServiceError("`\(path)`: the token cannot be written: \(reason)")
     }
   }
 }

@@ -23,12 +23,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   let limits: ConnectionLimits
   let register: ConnectionRegister
   var phase = Phase.idle
-  var deadline = ConnectionDeadline()
+  let deadline = ConnectionDeadline()
   var date = DateField()
   /// Whether the connection closes after the current response.
   var endsAfterResponse = false
-  /// Whether the latest input begins like a method; see ``MethodCheck``.
-  var inputBeginsWithMethod = false
   /// The number of requests that have begun.
   private(set) var requestCount = 0
   private var context: ChannelHandlerContext?
@@ -111,7 +109,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     switch phase {
     case .idle, .receiving:
       guard let error = error as? HTTPParserError else { return hangUp(context: context) }
-      refuse(error.problem(limits, beginsWithMethod: inputBeginsWithMethod), context: context)
+      refuse(error.problem(limits), context: context)
     // The connection closes after the response to the valid request.
     case .responding: endsAfterResponse = true
     // The rest of a refused request is malformed too.
@@ -194,8 +192,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     // Those of a gateway belong to the server behind it.
     let hasOwnCredentials = routes.isGateway(target.path) && GatewayRoute.passesCredentials(target.path)
     let request = ServiceRequest(
-      head.method.rawValue,
-      target,
+      method: head.method.rawValue,
+      target: target,
       fields: hasOwnCredentials ? fields : access.withoutCredentials(fields),
       body: body
     )

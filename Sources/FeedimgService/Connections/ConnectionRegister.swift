@@ -1,3 +1,4 @@
+import FeedimgSystem
 import NIOCore
 import Synchronization
 
@@ -6,19 +7,15 @@ final class ConnectionRegister: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var isDraining = false
-    /// The bytes copied since memory was last returned to the system, estimated.
-    var copied = 0
     /// Whether a check for idleness is scheduled.
     var isCheckDue = false
-    var waiter: CheckedContinuation<Void, Never>?
   }
 
   /// Guards the open connections; no channel is called inside.
   private let state = Mutex(State())
   private let limit: Int
   private let bodyLimit: Int
-  private let releaseMemory: @Sendable () -> Void
-  private let rest: @Sendable () -> Void
+  private let onIdle: @Sendable () -> Void
   /// The bodies that are sent while they are being received.
   let streams = StreamingBodies()
   /// The sum of the bodies of all requests that are under way.
@@ -27,18 +24,9 @@ final class ConnectionRegister: Sendable {
   /// - Parameters:
   ///   - limit: The number of open connections.
   ///   - bodyLimit: The sum of the bodies of all requests, in bytes.
-  ///   - releaseMemory: Called a second after the last connection has closed, if returning free memory is worth it.
-  ///   - rest: Called each time, a second after the last connection has closed.
-  init(
-    limit: Int,
-    bodyLimit: Int,
-    releaseMemory: @escaping @Sendable () -> Void = {},
-    rest: @escaping @Sendable () -> Void = {}
-  ) {
-    self.limit = limit
-    self.bodyLimit = bodyLimit
-    self.releaseMemory = releaseMemory
-    self.rest = rest
+  ///   - onIdle: Called a second after the last connection has closed.
+  init(limit: Int, bodyLimit: Int, onIdle: @escaping @Sendable () -> Void = {}) {
+    (self.limit, self.bodyLimit, self.onIdle) = (limit, bodyLimit, onIdle)
   }
 
   /// The number of open connections.
@@ -59,9 +47,6 @@ final class ConnectionRegister: Sendable {
   /// Releases room for a request body.
   func release(_ count: Int) { heldBytes.subtract(count, ordering: .relaxed) }
 
-  /// Counts bytes that were copied for a client.
-  func noteCopied(_ count: Int) { state.withLock { $0.copied += count } }
-
   /// Adds a connection, unless there are too many.
   ///
   /// - Returns: Whether it was added.
@@ -75,25 +60,17 @@ final class ConnectionRegister: Sendable {
     return isAdmitted
   }
 
+  /// Happens when no connection is open after ``drain()``.
+  let emptied = Event()
+
   /// Has all connections close after their current responses.
   func drain() {
     let channels = state.withLock { state in
       state.isDraining = true
       return Array(state.channels.values)
     }
+    if channels.isEmpty { emptied.signal() }
     for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
-  }
-
-  /// Returns when no connection is open.
-  func empty() async {
-    await withCheckedContinuation { continuation in
-      let isEmpty = state.withLock { state in
-        if state.channels.isEmpty { return true }
-        state.waiter = continuation
-        return false
-      }
-      if isEmpty { continuation.resume() }
-    }
   }
 
   /// Closes all connections at once.
@@ -102,34 +79,25 @@ final class ConnectionRegister: Sendable {
   }
 
   private func remove(_ channel: any Channel) {
-    let (waiter, isFirst) = state.withLock { state in
+    let (isLast, isDue) = state.withLock { state in
       state.channels[ObjectIdentifier(channel)] = nil
-      state.copied += Self.connectionCost
-      guard state.channels.isEmpty else { return (nil as CheckedContinuation<Void, Never>?, false) }
-      defer { (state.waiter, state.isCheckDue) = (nil, true) }
-      return (state.waiter, !state.isCheckDue && !state.isDraining)
+      guard state.channels.isEmpty else { return (false, false) }
+      defer { state.isCheckDue = true }
+      return (state.isDraining, !state.isCheckDue)
     }
-    if let waiter { return waiter.resume() }
-    guard isFirst else { return }
+    if isLast { return emptied.signal() }
+    guard isDue else { return }
     // NIO would wake the idle process for a cancelled deadline; this earlier timer replaces it.
     channel.eventLoop.scheduleTask(in: Self.idleDelay) { self.checkIdle() }
   }
 
-  /// The memory that a closed connection may leave behind, in bytes.
-  private static let connectionCost = 16 << 10
-  /// The least memory that is worth returning, in bytes.
-  private static let minimumRelease = 256 << 10
   private static let idleDelay = TimeAmount.seconds(1)
 
   private func checkIdle() {
-    let (isEmpty, isWorthRelease) = state.withLock { state in
+    let isIdle = state.withLock { state in
       state.isCheckDue = false
-      guard state.channels.isEmpty else { return (false, false) }
-      guard state.copied >= Self.minimumRelease else { return (true, false) }
-      state.copied = 0
-      return (true, true)
+      return state.channels.isEmpty
     }
-    if isEmpty { rest() }
-    if isWorthRelease { releaseMemory() }
+    if isIdle { onIdle() }
   }
 }

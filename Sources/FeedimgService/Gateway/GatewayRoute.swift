@@ -85,8 +85,14 @@ struct GatewayRoute: Sendable {
     guard let (item, asksForOriginal) = picture.item, let target = RequestTarget("/v1/image") else {
       throw Problem(400, "the address has an invalid URL; expected http or https")
     }
-    var loading = ServiceRequest(request.method, target, fields: request.fields)
-    (loading.item, loading.asksForOriginal) = (item, asksForOriginal)
-    return try await image.response(to: loading)
+    return try await image.response(
+      to: ServiceRequest(
+        method: request.method,
+        target: target,
+        fields: request.fields,
+        item: item,
+        asksForOriginal: asksForOriginal
+      )
+    )
   }
 }

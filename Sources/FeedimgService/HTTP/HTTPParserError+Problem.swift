@@ -3,15 +3,13 @@ import NIOHTTP1
 extension HTTPParserError {
   /// Explains why a request cannot be parsed.
   ///
-  /// - Parameters:
-  ///   - limits: The limits that the request may have exceeded.
-  ///   - beginsWithMethod: Whether the request begins like a method.
+  /// - Parameter limits: The limits that the request may have exceeded.
   /// - Returns: The problem to refuse the request with.
-  func problem(_ limits: ConnectionLimits, beginsWithMethod: Bool) -> Problem {
+  func problem(_ limits: ConnectionLimits) -> Problem {
     switch self {
     case .headerOverflow:
       Problem(431, "the fields and the target of a request may have \(limits.head) bytes together")
-    case .invalidMethod where beginsWithMethod: Problem(501, "the request begins with an unknown method")
+    case .invalidMethod: Problem(501, "the request begins with an unknown method, or is not HTTP/1.1")
     case .invalidVersion: Problem(505, "this service supports HTTP/1.1 and HTTP/1.0 only")
     case .invalidContentLength: Problem(400, "the length of the body is not a number")
     case .unexpectedContentLength: Problem(400, "the request has more than one length of the body")

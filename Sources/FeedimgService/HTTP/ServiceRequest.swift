@@ -4,24 +4,12 @@ import FeedimgModel
 struct ServiceRequest: Sendable {
   var method: String
   var target: RequestTarget
-  var fields: HTTPFields
-  var body: [UInt8]
+  var fields = HTTPFields()
+  var body: [UInt8] = []
   /// The item in the query, where it has been read already.
   var item: FeedItem?
   /// Whether the user asks for the original of the item, regardless of the policy.
   var asksForOriginal = false
-
-  init(
-    _ method: String,
-    _ target: RequestTarget,
-    fields: HTTPFields = HTTPFields(),
-    body: [UInt8] = []
-  ) {
-    self.method = method
-    self.target = target
-    self.fields = fields
-    self.body = body
-  }
 
   /// The field `Range`, which only `GET` respects (RFC 9110 §14.2).
   var range: String? { method == "GET" ? fields["Range"] : nil }

@@ -2,14 +2,12 @@ import Feedimg
 import FeedimgFeeds
 import FeedimgJSON
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// `GET /v1/items`: the feed that the page shows.
 struct ItemsRoute: Sendable {
-  /// A file with the items; nil for none.
-  let file: String?
-  /// The format of the file, and the base of its URLs.
-  let feed: FeedReader
+  let configuration: ServiceConfiguration
 
   /// The longest file, in bytes.
   static let maximumLength = 16 << 20
@@ -30,38 +28,24 @@ struct ItemsRoute: Sendable {
   ///
   /// - Throws: ``ServiceError`` for an unreadable or invalid file.
   func items() throws(ServiceError) -> [JSONValue] {
-    guard let file else { return [] }
-    let bytes = try Self.read(file)
+    guard let file = configuration.items else { return [] }
+    let bytes: [UInt8]
+    do throws(FileFault) {
+      bytes = try OpenFile(file, to: "read", O_RDONLY | O_NONBLOCK).read(upTo: Self.maximumLength)
+    } catch {
+      throw ServiceError("`\(file)`: cannot be read: \(FileFault.words(for: error.reason))", isUsage: true)
+    }
+    guard bytes.count <= Self.maximumLength else {
+      throw ServiceError("`\(file)` is longer than \(Self.maximumLength >> 20) MiB", isUsage: true)
+    }
     do throws(ItemDocumentError) {
-      return switch try ItemDocument(bytes, feed) {
+      return switch try ItemDocument(bytes, configuration.feed) {
       case .items(_, let values):
         if values.count == 1, case .array(let elements) = values[0] { elements } else { values }
       case .feed(let items): items.map(\.jsonValue)
       }
     } catch {
       throw ServiceError("`\(file)`: \(error.description)", isUsage: true)
-    }
-  }
-
-  private static func read(_ path: String) throws(ServiceError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      throw ServiceError("`\(path)`: cannot be read: \(SystemErrorText.of())", isUsage: true)
-    }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = Glibc.read(descriptor, &block, block.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else {
-        throw ServiceError("`\(path)`: cannot be read: \(SystemErrorText.of())", isUsage: true)
-      }
-      if count == 0 { return bytes }
-      bytes += block.prefix(count)
-      guard bytes.count <= maximumLength else {
-        throw ServiceError("`\(path)` is longer than \(maximumLength >> 20) MiB", isUsage: true)
-      }
     }
   }
 }

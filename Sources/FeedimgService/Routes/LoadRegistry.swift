@@ -11,8 +11,6 @@ final class LoadRegistry: Sendable {
   private struct State {
     /// Running loads, and some that have ended.
     var loads: [String: Entry] = [:]
-    /// The number of entries at which ended loads are removed.
-    var capacity = 64
     /// Priorities for loads that have not begun, the oldest first.
     var early: [(name: String, priority: LoadPriority)] = []
   }
@@ -28,10 +26,7 @@ final class LoadRegistry: Sendable {
   /// A priority that was set earlier applies at once: it may have arrived over another connection.
   func add(_ name: String, _ handle: LoadHandle) {
     state.withLock { state in
-      if state.loads.count >= state.capacity {
-        state.loads = state.loads.filter { $0.value.handle != nil }
-        state.capacity = max(64, 2 * state.loads.count)
-      }
+      if state.loads.count >= 64 { state.loads = state.loads.filter { $0.value.handle != nil } }
       state.loads[name] = Entry(handle: handle)
       guard let index = state.early.firstIndex(where: { $0.name == name }) else { return }
       // Set inside the lock, so that it precedes later priorities; nothing observes the handle yet.
@@ -49,6 +44,19 @@ final class LoadRegistry: Sendable {
       return nil
     }
     handle?.priority = priority
+  }
+}
+
+extension LoadRegistry {
+  /// `POST /v1/priority`: changes the priority of a load that the client waits for.
+  ///
+  /// The load may also be about to begin, or have ended.
+  func changePriority(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    guard let name = try request.loadName else {
+      throw Problem(400, "expected the name of the load, as `Feedimg-Load`")
+    }
+    set(name, RequestPriority(request.fields["Priority"]).load)
+    return ServiceResponse(204)
   }
 }
 

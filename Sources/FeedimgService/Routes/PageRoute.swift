@@ -32,7 +32,7 @@ struct PageRoute: Sendable {
 
   /// The routes, one for each file.
   static var routes: [RouteTable.Route] {
-    assets.map { asset in (asset.path, [("GET", { request in response(to: request, asset) })]) }
+    assets.map { asset in ("GET", asset.path, { request in response(to: request, asset) }) }
   }
 
   private static func response(to request: ServiceRequest, _ asset: Asset) -> ServiceResponse {

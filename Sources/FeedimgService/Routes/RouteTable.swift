@@ -4,13 +4,13 @@ import FeedimgModel
 struct RouteTable: Sendable {
   /// Responds to a request, or throws the reason of its refusal.
   typealias Handler = @Sendable (ServiceRequest) async throws(Problem) -> ServiceResponse
-  /// A path with a handler for each method.
-  typealias Route = (path: String, [(method: String, handler: Handler)])
+  /// A handler for one method of a path; a handler of `GET` also responds to `HEAD`.
+  typealias Route = (method: String, path: String, handler: Handler)
   /// Responds on the thread of the connection without waiting; nil where the handler must respond.
   typealias ImmediateHandler = @Sendable (ServiceRequest) -> ServiceResponse?
 
-  /// The handlers of each path by method; a handler of `GET` also responds to `HEAD`.
-  private let routes: [String: [(method: String, handler: Handler)]]
+  /// The routes of each path.
+  private let routes: [String: [Route]]
   /// The immediate handlers of `GET` and `HEAD`, by path.
   private let immediate: [String: ImmediateHandler]
   private let metrics: ServiceMetrics
@@ -22,7 +22,7 @@ struct RouteTable: Sendable {
     gateway: GatewayRoute? = nil,
     metrics: ServiceMetrics
   ) {
-    self.routes = Dictionary(routes.map { ($0.path, $0.1) }) { $0 + $1 }
+    self.routes = Dictionary(grouping: routes) { $0.path }
     self.immediate = immediate
     self.metrics = metrics
     self.gateway = gateway

@@ -13,15 +13,10 @@ extension AccessRule {
   ///
   /// - Parameters:
   ///   - channel: The connection.
-  ///   - place: The socket that accepted it.
   ///   - token: The token that TCP needs; nil for none.
   /// - Returns: The rule, on the event loop of the channel; fails where the kernel does not name the user.
-  static func rule(
-    of channel: any Channel,
-    at place: ListeningSocket.Place,
-    token: AccessToken?
-  ) -> EventLoopFuture<AccessRule> {
-    if case .port(let port, _) = place {
+  static func rule(of channel: any Channel, token: AccessToken?) -> EventLoopFuture<AccessRule> {
+    if let port = channel.localAddress?.port {
       return channel.eventLoop.makeSucceededFuture(.loopback(port: port, token: token))
     }
     guard let provider = channel as? any SocketOptionProvider else {
@@ -33,9 +28,4 @@ extension AccessRule {
     )
     return credentials.map { $0.user == geteuid() ? .sameUser : .otherUser($0.user) }
   }
-}
-
-extension ListeningSocket.Place {
-  /// Whether the socket is on TCP, where the kernel does not name the user of a client.
-  var isPort: Bool { if case .port = self { true } else { false } }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import NIOCore
 
 /// The service manager that started this process, if any: systemd, or one with the same protocol.
 ///
@@ -31,64 +32,51 @@ struct ServiceManager: Sendable {
     return environment["WATCHDOG_USEC"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
   }
 
+  /// A listening socket that the manager passes to this process.
+  typealias PassedSocket = (descriptor: Int32, isUnix: Bool)
+
   /// The listening sockets that the manager passes to this process.
   ///
-  /// - Throws: ``ServiceError`` for a descriptor of another kind, and for a TCP socket that other machines may reach.
-  func sockets() throws(ServiceError) -> [ListeningSocket] {
+  /// - Throws: ``ServiceError`` for a descriptor of another kind.
+  func sockets() throws(ServiceError) -> [PassedSocket] {
     guard environment["LISTEN_PID"] == String(getpid()),
       let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...64).contains(count)
     else { return [] }
-    var sockets: [ListeningSocket] = []
+    var sockets: [PassedSocket] = []
     // The first descriptor follows standard error (SD_LISTEN_FDS_START).
     for descriptor in 3..<(3 + count) {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      guard let place = try Self.place(of: descriptor) else {
+      let family = Self.option(SO_DOMAIN, of: descriptor)
+      guard Self.option(SO_ACCEPTCONN, of: descriptor) == 1, [AF_UNIX, AF_INET, AF_INET6].contains(family),
+        Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
+      else {
         throw ServiceError("descriptor \(descriptor) of the service manager is not a listening stream socket")
       }
-      sockets.append(ListeningSocket(descriptor: descriptor, place: place))
+      sockets.append((descriptor, family == AF_UNIX))
     }
     return sockets
   }
 
-  private static func place(of descriptor: Int32) throws(ServiceError) -> ListeningSocket.Place? {
-    var (isListening, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-    guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening != 0,
-      getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &isListening, &length) == 0,
-      isListening == Int32(SOCK_STREAM.rawValue)
-    else { return nil }
-    if let place = try ListeningSocket.internetPlace(of: descriptor) { return place }
-    var address = sockaddr_un()
-    length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let isNamed = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
-    }
-    guard isNamed, Int32(address.sun_family) == AF_UNIX else { return nil }
-    return .path(
-      withUnsafeBytes(of: &address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    )
+  private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+    var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
   }
 
   private func notify(_ text: String) {
-    guard let name = environment["NOTIFY_SOCKET"], var address = Self.address(of: name) else { return }
+    // A name that begins with `@` is abstract (unix(7)).
+    guard let name = environment["NOTIFY_SOCKET"], name.hasPrefix("/") || name.hasPrefix("@"),
+      let address = try? SocketAddress(
+        unixDomainSocketPath: name.hasPrefix("@") ? "\0\(name.dropFirst())" : name
+      )
+    else { return }
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     let length = MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + name.utf8.count } ?? 0
     let bytes = Array(text.utf8)
     // The service works also where the manager does not listen.
-    _ = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, socklen_t(length))
-      }
+    _ = address.withSockAddr { place, _ in
+      sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), place, socklen_t(length))
     }
-  }
-
-  /// The address of a path, or of an abstract name that begins with `@`.
-  private static func address(of name: String) -> sockaddr_un? {
-    guard name.hasPrefix("/") || name.hasPrefix("@"), var address = UnixSocket.address(of: name) else {
-      return nil
-    }
-    if name.hasPrefix("@") { address.sun_path.0 = 0 }
-    return address
   }
 }
