@@ -84,7 +84,7 @@ public final class ImageLoader: Sendable {
     self.store = store
     self.memory = memory
     self.budget = budget
-    pixels = decoder.map { DecodingQueue($0, memory, time) { identity.key(of: $0) } }
+    pixels = decoder.map { DecodingQueue($0, memory) { identity.key(of: $0) } }
     pressure = MemoryPressure(memory, environment: environment)
     let (disk, writes) = (ThreadExecutor("feedimg-disk"), ThreadExecutor("feedimg-writes"))
     let meter = usage.map { UsageMeter($0, network: network, time: time, on: writes) }

@@ -117,7 +117,7 @@ import Testing
 
 /// Tasks that wait for one of a few places.
 @Suite(.timeLimit(.minutes(10))) struct PriorityWaitersTests {
-  private let places = PriorityWaiters<Int>(places: 1, MonotonicTime(now: { .zero }) { _ in })
+  private let places = PriorityWaiters<Int>(places: 1)
 
   @Test func `a place goes to the task of highest priority, also after a change of priority`() async {
     let first = places.enter(1)

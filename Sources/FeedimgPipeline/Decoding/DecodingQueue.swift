@@ -22,13 +22,12 @@ package final class DecodingQueue: Sendable {
   init(
     _ decoder: any ImageDecoding,
     _ memory: MemoryCache,
-    _ time: MonotonicTime,
     key: @escaping @Sendable (ImageURL) -> String = { $0.key }
   ) {
     self.decoder = decoder
     self.key = key
     self.memory = memory
-    places = PriorityWaiters(places: decoder.width, time)
+    places = PriorityWaiters(places: decoder.width)
   }
 
   /// The number of images that wait for a decoder.
