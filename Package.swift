@@ -111,7 +111,7 @@ let package = Package(
       name: "FeedimgTesting",
       dependencies: [
         "Feedimg", "FeedimgPipeline", "FeedimgModel", "FeedimgTransfer", "FeedimgHTTPCache",
-        "FeedimgReachability", "FeedimgSettings",
+        "FeedimgReachability", "FeedimgSettings", "FeedimgSystem",
       ],
       swiftSettings: settings
     ),

@@ -257,22 +257,11 @@ extension CacheFolder {
 
   /// The names in a folder, in no order; empty if the folder is missing.
   static func names(in folder: String) throws(FileFault) -> [String] {
-    guard let stream = opendir(folder) else {
-      guard errno == ENOENT else { throw FileFault("list", folder) }
+    do throws(FileFault) {
+      return try FilePath.names(in: folder)
+    } catch {
+      guard error.reason == ENOENT else { throw error }
       return []
-    }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(stream) else {
-        guard errno == 0 else { throw FileFault("list", folder) }
-        return names
-      }
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
-        start.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
     }
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import FeedimgSystem
 
 /// The charge of this machine's batteries at one moment.
 package struct BatteryReading: Sendable, Hashable {
@@ -68,15 +68,7 @@ package struct BatteryReader: Sendable {
   }
 
   private func names() -> [String] {
-    guard let directory = opendir(files.path(Self.folder)) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names.sorted()
+    let names = (try? FilePath.names(in: files.path(Self.folder))) ?? []
+    return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 }

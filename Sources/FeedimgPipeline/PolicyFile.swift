@@ -70,17 +70,11 @@ package struct PolicyFile: Sendable, Hashable {
   /// - Returns: All entries except `.` and `..`.
   /// - Throws: ``PolicyFault``, unreadable, with the system's reason.
   package static func files(in folder: String) throws(PolicyFault) -> [PolicyFile] {
-    guard let directory = opendir(folder) else { throw PolicyFile(path: folder).failure(errno) }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      names.append(
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-      )
+    do throws(FileFault) {
+      return try FilePath.names(in: folder).sorted().map { PolicyFile(folder: folder, name: $0) }
+    } catch {
+      throw PolicyFile(path: folder).failure(error.reason)
     }
-    return names.filter { $0 != "." && $0 != ".." }.sorted().map { PolicyFile(folder: folder, name: $0) }
   }
 
   /// The content, or the reason why it cannot be read.

@@ -43,6 +43,24 @@ package struct FilePath: Hashable {
     return target.hasPrefix("/") ? FilePath(target) : FilePath(folder: folder, name: target)
   }
 
+  /// The names in a folder, in no order.
+  package static func names(in folder: String) throws(FileFault) -> [String] {
+    guard let stream = opendir(folder) else { throw FileFault("list", folder) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw FileFault("list", folder) }
+        return names
+      }
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+  }
+
   /// Creates the folder and all missing folders above it, with mode 0700 as XDG requires.
   package static func makeFolder(_ folder: String) throws(FileFault) {
     if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }

@@ -3,6 +3,7 @@ import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgPipeline
 import FeedimgSettings
+import FeedimgSystem
 import FeedimgTransfer
 import Glibc
 
@@ -79,15 +80,7 @@ public final class TestEnvironment: Sendable {
 
   private static func remove(_ path: String) {
     if unlink(path) == 0 { return }
-    if let folder = opendir(path) {
-      defer { closedir(folder) }
-      while let entry = readdir(folder) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) {
-          String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if name != ".", name != ".." { remove("\(path)/\(name)") }
-      }
-    }
+    for name in (try? FilePath.names(in: path)) ?? [] { remove("\(path)/\(name)") }
     rmdir(path)
   }
 }
