@@ -21,13 +21,11 @@ package final class FileWatcher: Sendable {
   private let hasEvents = Flag()
   private let granted = Atomic(false)
 
-  /// Creates a watcher for a caller that polls ``hasChanged()``.
-  ///
-  /// - Parameter paths: The paths of files or folders, which need not exist.
+  /// Creates a watcher of files or folders, which need not exist, for a caller that polls ``hasChanged()``.
   package init(_ paths: [String]) {
     target = .paths(paths.map(FilePath.init))
     inotify = .ofProcess
-    id = inotify.add(hasEvents, nil)
+    id = inotify.add(hasEvents)
     arm()
   }
 
@@ -52,21 +50,16 @@ package final class FileWatcher: Sendable {
   private init?(_ target: Target, _ onChange: (@Sendable () -> Void)?) {
     self.target = target
     inotify = .ofProcess
-    guard let onChange else {
-      id = inotify.add(hasEvents, nil)
-      arm()
-      return
+    id = inotify.add(hasEvents)
+    if let onChange {
+      guard inotify.startThread() else { return nil }
+      inotify.callBack(id) { [weak self] in
+        // Watch the current files before the callback reads them, so that no change is missed.
+        self?.arm()
+        onChange()
+      }
     }
-    let watcher = Weak()
-    id = inotify.add(hasEvents) {
-      // Watch the current files before the callback reads them, so that no change is missed.
-      watcher.value?.arm()
-      onChange()
-    }
-    watcher.set(self)
     arm()
-    guard inotify.startThread() else { return nil }
-    inotify.callBack(id)
   }
 
   deinit { inotify.remove(id) }
@@ -126,15 +119,6 @@ package final class FileWatcher: Sendable {
     }
     return false
   }
-
-  /// A weak reference, for the callback that the watcher itself owns.
-  private final class Weak: @unchecked Sendable {
-    // Unchecked: the reference is set once, before the callback can run. Any thread may read a weak
-    // reference.
-    private(set) weak var value: FileWatcher?
-
-    func set(_ watcher: FileWatcher) { value = watcher }
-  }
 }
 
 /// A flag that one thread sets and another thread clears.
@@ -155,7 +139,7 @@ private final class Inotify: Sendable {
 
   private struct Listener: Sendable {
     let hasEvents: Flag
-    let callBack: (@Sendable () -> Void)?
+    var callBack: (@Sendable () -> Void)?
   }
 
   private struct State {
@@ -177,10 +161,10 @@ private final class Inotify: Sendable {
   /// All state; locked while the kernel adds a watch, so that no event is read before its watch is known.
   private let state = Mutex(State())
 
-  func add(_ hasEvents: Flag, _ callBack: (@Sendable () -> Void)?) -> Int {
+  func add(_ hasEvents: Flag) -> Int {
     state.withLock { state in
       state.lastID += 1
-      state.listeners[state.lastID] = Listener(hasEvents: hasEvents, callBack: callBack)
+      state.listeners[state.lastID] = Listener(hasEvents: hasEvents)
       return state.lastID
     }
   }
@@ -248,9 +232,10 @@ private final class Inotify: Sendable {
 
   // MARK: Calling back
 
-  /// Makes the thread call a listener back.
-  func callBack(_ id: Int) {
+  /// Makes the thread call a listener back once soon, and then after each change.
+  func callBack(_ id: Int, _ callBack: @escaping @Sendable () -> Void) {
     state.withLock { state in
+      state.listeners[id]?.callBack = callBack
       state.pending.insert(id)
       state.waker?.wake()
     }
@@ -267,9 +252,7 @@ private final class Inotify: Sendable {
     }
   }
 
-  /// Starts the thread `feedimg-files`, which runs until the process ends.
-  ///
-  /// - Returns: Whether the thread runs.
+  /// Starts the thread `feedimg-files`, which runs until the process ends; false if the system refuses.
   func startThread() -> Bool {
     state.withLock { state in
       guard state.waker == nil else { return true }

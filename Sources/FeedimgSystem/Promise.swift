@@ -23,9 +23,7 @@ package final class Promise<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// Waits for the value.
-  ///
-  /// - Returns: Nil if the task is cancelled before the value is set.
+  /// Waits for the value; nil if the task is cancelled before the value is set.
   package func value() async -> Value? {
     if let current { return current }
     return await waiters.wait { current }
@@ -55,9 +53,7 @@ extension Promise<Void> {
   /// Resumes all waiting tasks; later calls do nothing.
   package func signal() { resolve(()) }
 
-  /// Waits for the event.
-  ///
-  /// - Returns: False if the task is cancelled before the event happens.
+  /// Waits for the event; false if the task is cancelled before the event happens.
   @discardableResult package func wait() async -> Bool { await value() != nil }
 
   /// Waits for the event, but at most for a time.

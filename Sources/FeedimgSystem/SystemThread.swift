@@ -21,20 +21,10 @@ package enum SystemThread {
   ///   - body: The work of the thread; released without a call if no thread starts.
   /// - Returns: False if the thread cannot be started; `errno` has the reason.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-    let work = Unmanaged.passRetained(Work(name, body))
-    let failure = withoutSignals { create(work.toOpaque()) }
-    guard failure != 0 else { return true }
-    work.release()
-    errno = failure
-    return false
+    startJoinable(name, body) != nil
   }
 
-  /// Starts a thread like ``start(_:_:)``, which the caller may join.
-  ///
-  /// - Parameters:
-  ///   - name: The name in debuggers and `top -H`, of at most 15 bytes.
-  ///   - body: The work of the thread; released without a call if no thread starts.
-  /// - Returns: Nil if the thread cannot be started; `errno` has the reason.
+  /// Starts a thread like ``start(_:_:)``, which the caller may join; nil if it cannot be started.
   package static func startJoinable(
     _ name: String,
     _ body: @escaping @Sendable () -> Void
@@ -49,15 +39,6 @@ package enum SystemThread {
     work.release()
     errno = failure
     return nil
-  }
-
-  private static func create(_ work: UnsafeMutableRawPointer) -> Int32 {
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var thread = pthread_t()
-    return pthread_create(&thread, &attributes, run, work)
   }
 
   private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in

@@ -58,9 +58,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     if !accept({ $0.jobs.append(job) }) { Self.runElsewhere(job) }
   }
 
-  /// Adds work for the thread.
-  ///
-  /// - Returns: False if the thread has stopped.
+  /// Adds work for the thread; false if the thread has stopped.
   private func accept(_ add: (inout State) -> Void) -> Bool {
     let (isAccepted, isFirst) = lock.withLock { state in
       guard !state.isStopped else { return (false, false) }

@@ -6,7 +6,7 @@ package final class Waker: Sendable {
   /// Readable after ``wake()``, until ``clear()``.
   package let descriptor: Int32
 
-  /// - Returns: Nil if the process has no descriptor left.
+  /// Returns nil if the process has no descriptor left.
   package init?() {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     if descriptor < 0 { return nil }
