@@ -85,7 +85,7 @@ extension CalendarDay: LosslessStringConvertible {
   /// The month in ISO 8601, such as `2026-11`.
   public var monthText: String { "\(Self.padded(year, 4))-\(Self.padded(month, 2))" }
 
-  private static func padded(_ number: Int, _ width: Int) -> String {
+  static func padded(_ number: Int, _ width: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, width - text.count)) + text
   }
