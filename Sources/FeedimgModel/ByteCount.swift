@@ -15,7 +15,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
 
 extension ByteCount: LosslessStringConvertible {
   /// The accepted units: `kB` is 1000 bytes, `KiB` is 1024 (IEC 80000-13).
-  private static let units: [(name: String, bytes: Int)] = [
+  static let units: [(name: String, bytes: Int)] = [
     ("B", 1), ("kB", 1000), ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
     ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
   ]

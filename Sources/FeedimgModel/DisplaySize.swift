@@ -37,12 +37,6 @@ public struct DisplaySize: Sendable, Hashable {
   public var fitting: Fitting
 
   /// Creates a size.
-  ///
-  /// - Parameters:
-  ///   - width: In points.
-  ///   - height: In points.
-  ///   - scale: Pixels per point.
-  ///   - fitting: How an image with another aspect ratio fits the box.
   public init(width: Double, height: Double, scale: Double = 1, fitting: Fitting = .fit) {
     self.width = width
     self.height = height

@@ -12,9 +12,9 @@ package struct Fact: Sendable {
   /// Where a situation stores the fact.
   private enum Storage: Sendable {
     /// One byte, which holds the index of the word.
-    case word(offset: Int, set: @Sendable (inout Situation, Int) -> Void)
+    case word(offset: Int)
     /// An integer, with `Int.max` for an unknown quantity.
-    case quantity(offset: Int, set: @Sendable (inout Situation, Int) -> Void)
+    case quantity(offset: Int)
     case derived(from: [String], @Sendable (Situation) -> Int)
     case host(HostFact)
   }
@@ -31,14 +31,13 @@ package struct Fact: Sendable {
   /// The property's type must be an enumeration without payloads. Its byte is then the index of the case.
   init<Word: CaseIterable & RawRepresentable<String> & Sendable>(
     _ name: String,
-    _ property: any WritableKeyPath<Situation, Word> & Sendable,
+    _ property: KeyPath<Situation, Word>,
     defaultSource: String
   ) {
-    let words = Array(Word.allCases)
     self.name = name
     self.defaultSource = defaultSource
-    domain = .words(words.map(\.rawValue))
-    storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = words[$1] }
+    domain = .words(Word.allCases.map(\.rawValue))
+    storage = .word(offset: Self.offset(of: property))
   }
 
   /// A fact with two words, stored in a Boolean property.
@@ -46,26 +45,26 @@ package struct Fact: Sendable {
     _ name: String,
     no: String,
     yes: String,
-    _ property: any WritableKeyPath<Situation, Bool> & Sendable,
+    _ property: KeyPath<Situation, Bool>,
     defaultSource: String
   ) {
     self.name = name
     self.defaultSource = defaultSource
     domain = .words([no, yes])
-    storage = .word(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 == 1 }
+    storage = .word(offset: Self.offset(of: property))
   }
 
   /// A quantity, stored in a property.
   init(
     _ name: String,
     _ unit: QuantityUnit,
-    _ property: any WritableKeyPath<Situation, Int> & Sendable,
+    _ property: KeyPath<Situation, Int>,
     defaultSource: String
   ) {
     self.name = name
     self.defaultSource = defaultSource
     domain = .quantity(unit)
-    storage = .quantity(offset: Self.offset(of: property)) { $0[keyPath: property] = $1 }
+    storage = .quantity(offset: Self.offset(of: property))
   }
 
   /// A fact that follows from others and cannot be set.
@@ -109,10 +108,10 @@ package struct Fact: Sendable {
   package var inputs: [String] { if case .derived(let inputs, _) = storage { inputs } else { [] } }
 
   /// The byte offset of the word's index in a situation; nil for other facts.
-  package var wordOffset: Int? { if case .word(let offset, _) = storage { offset } else { nil } }
+  package var wordOffset: Int? { if case .word(let offset) = storage { offset } else { nil } }
 
   /// The byte offset of the quantity in a situation, as an `Int`; nil for other facts.
-  package var quantityOffset: Int? { if case .quantity(let offset, _) = storage { offset } else { nil } }
+  package var quantityOffset: Int? { if case .quantity(let offset) = storage { offset } else { nil } }
 }
 
 extension Fact {
@@ -129,7 +128,7 @@ extension Fact {
   /// A fact of the host application has its first value until the application sets a declared one.
   package func ordinal(in situation: Situation) -> Int {
     switch storage {
-    case .word(let offset, _):
+    case .word(let offset):
       withUnsafeBytes(of: situation) { Int($0.load(fromByteOffset: offset, as: UInt8.self)) }
     case .quantity: 0
     case .derived(_, let ordinal): ordinal(situation)
@@ -139,7 +138,7 @@ extension Fact {
 
   /// The quantity in its smallest unit; nil if unknown, and for facts with words.
   package func quantity(in situation: Situation) -> Int? {
-    guard case .quantity(let offset, _) = storage else { return nil }
+    guard case .quantity(let offset) = storage else { return nil }
     let quantity = withUnsafeBytes(of: situation) { $0.load(fromByteOffset: offset, as: Int.self) }
     return quantity == .max ? nil : quantity
   }
@@ -149,7 +148,10 @@ extension Fact {
   /// Does nothing for derived facts and quantities.
   package func set(ordinal: Int, in situation: inout Situation) {
     switch storage {
-    case .word(_, let set): set(&situation, ordinal)
+    case .word(let offset):
+      withUnsafeMutableBytes(of: &situation) {
+        $0.storeBytes(of: UInt8(ordinal), toByteOffset: offset, as: UInt8.self)
+      }
     case .host(let fact): situation.hostFacts[fact.name] = fact.values[ordinal]
     case .quantity, .derived: break
     }
@@ -159,8 +161,10 @@ extension Fact {
   ///
   /// Does nothing for facts with words.
   package func set(quantity: Int?, in situation: inout Situation) {
-    guard case .quantity(_, let set) = storage else { return }
-    set(&situation, quantity.map { min(max($0, 0), .max - 1) } ?? .max)
+    guard case .quantity(let offset) = storage else { return }
+    withUnsafeMutableBytes(of: &situation) {
+      $0.storeBytes(of: Situation.stored(quantity), toByteOffset: offset, as: Int.self)
+    }
   }
 }
 

@@ -94,18 +94,6 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
   /// Whether a URL has a scheme other than http and https.
   package var namesOtherScheme = false
 
-  init(path: String?, message: String, line: Int? = nil, column: Int? = nil) {
-    self.path = path
-    self.message = message
-    self.line = line
-    self.column = column
-  }
-
-  /// An error in the syntax.
-  package init(_ error: JSONError) {
-    self.init(path: nil, message: "not JSON: \(error.message)", line: error.line, column: error.column)
-  }
-
   /// One line with the place.
   public var description: String {
     if let line, let column { return "line \(line), column \(column): \(message)" }
@@ -125,6 +113,13 @@ public struct FeedItemError: Error, Sendable, Hashable, CustomStringConvertible 
     var error = self
     error.item = number
     return error
+  }
+}
+
+extension FeedItemError {
+  /// An error in the syntax.
+  package init(_ error: JSONError) {
+    self.init(path: nil, message: "not JSON: \(error.message)", line: error.line, column: error.column)
   }
 }
 

@@ -1,14 +1,9 @@
 extension FeedItem {
-  /// Chooses among the versions of the image by the size of a view.
+  /// Chooses among the versions of the image by the size of a view; the item keeps all versions.
   ///
   /// The original and the thumbnail each become their smallest version that the view does not enlarge, or else
   /// the largest one. A thumbnail that the view does not enlarge replaces the original. Cached versions come
   /// first, so that no version is fetched in place of a cached larger one.
-  ///
-  /// - Parameters:
-  ///   - size: The size of the view.
-  ///   - isCached: Returns whether the cache has the image of a URL.
-  /// - Returns: The item, which still has all versions.
   package func sized(for size: DisplaySize, isCached: (ImageURL) -> Bool) -> FeedItem {
     // Most feeds give no width of the thumbnail and no other sizes.
     guard !sizes.isEmpty || thumbnail?.width != nil else { return self }

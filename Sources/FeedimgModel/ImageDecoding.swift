@@ -66,12 +66,6 @@ public struct DecodeRequest: Sendable, Hashable {
   public var processors: [any ImageProcessing]
 
   /// Creates a request.
-  ///
-  /// - Parameters:
-  ///   - size: Nil for the size of the image.
-  ///   - format: The order of a pixel's bytes.
-  ///   - damage: The treatment of a truncated or damaged image.
-  ///   - processors: Change the decoded pixels, in this order.
   public init(
     _ size: DisplaySize? = nil,
     format: Bitmap.Format = .rgba,
@@ -102,12 +96,7 @@ public struct DecodedImage: Sendable, Hashable {
 
   /// Creates a decoded image, such as in a decoder of your own.
   ///
-  /// - Parameters:
-  ///   - bitmap: Upright, in sRGB.
-  ///   - sourceSize: The size of the encoded image, upright.
-  ///   - isPartial: Whether a part of the image is missing or damaged.
-  ///   - isAnimated: Whether the image has more frames.
-  ///   - detail: The resolution of the shown content; nil for the bitmap's size, or zero if parts are missing.
+  /// Without a detail, it is the bitmap's size, or zero if parts are missing.
   public init(
     bitmap: Bitmap,
     sourceSize: PixelSize,
@@ -135,10 +124,6 @@ public struct ImageAnimation: Sendable, Hashable {
     public var duration: Duration
 
     /// Creates a frame.
-    ///
-    /// - Parameters:
-    ///   - bitmap: The complete image, upright, in sRGB.
-    ///   - duration: The duration in the file, possibly zero.
     public init(bitmap: Bitmap, duration: Duration) {
       self.bitmap = bitmap
       self.duration = duration
@@ -153,11 +138,6 @@ public struct ImageAnimation: Sendable, Hashable {
   public var isPartial: Bool
 
   /// Creates an animation.
-  ///
-  /// - Parameters:
-  ///   - frames: In order, at least one.
-  ///   - loopCount: The number of repetitions; nil for endless.
-  ///   - isPartial: Whether frames are missing because of damage or the memory limit.
   public init(frames: [Frame], loopCount: Int?, isPartial: Bool = false) {
     self.frames = frames
     self.loopCount = loopCount
@@ -182,14 +162,10 @@ public struct DecodeError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of failure.
   public var code: Code
-  /// One line of text.
+  /// One line of text, in lower case, without a full stop.
   public var message: String
 
   /// Creates an error.
-  ///
-  /// - Parameters:
-  ///   - code: The kind of failure.
-  ///   - message: One line of text, in lower case, without a full stop.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

@@ -18,7 +18,7 @@ public struct RoundedCorners: ImageProcessing, Hashable {
   /// In pixels; at most half of the shorter side counts.
   public var radius: Int
 
-  /// - Parameter radius: In pixels; at most half of the shorter side counts.
+  /// Rounds with a radius in pixels.
   public init(radius: Int) { self.radius = radius }
 
   /// The name and the radius.
@@ -55,7 +55,7 @@ public struct Resize: ImageProcessing, Hashable {
   /// In pixels; a longer side than that of the image counts as that side.
   public var size: PixelSize
 
-  /// - Parameter size: In pixels; a longer side than that of the image counts as that side.
+  /// Reduces to a size in pixels.
   public init(to size: PixelSize) { self.size = size }
 
   /// The name and the size.
@@ -90,10 +90,10 @@ public struct Resize: ImageProcessing, Hashable {
 
 /// Blurs an image, such as a background or a sensitive picture.
 public struct Blur: ImageProcessing, Hashable {
-  /// In pixels: how far each pixel spreads.
+  /// In pixels: how far each pixel spreads; 0 changes nothing.
   public var radius: Int
 
-  /// - Parameter radius: In pixels: how far each pixel spreads; 0 changes nothing.
+  /// Blurs with a radius in pixels.
   public init(radius: Int) { self.radius = radius }
 
   /// The name and the radius.
@@ -146,11 +146,7 @@ public struct Tint: ImageProcessing, Hashable {
   /// From 0, which changes nothing, to 1, which leaves only the shape of the image.
   public var opacity: Double
 
-  /// - Parameters:
-  ///   - red: From 0 to 255.
-  ///   - green: From 0 to 255.
-  ///   - blue: From 0 to 255.
-  ///   - opacity: From 0, which changes nothing, to 1, which leaves only the shape of the image.
+  /// Paints with a colour and an opacity.
   public init(red: UInt8, green: UInt8, blue: UInt8, opacity: Double = 1) {
     (self.red, self.green, self.blue) = (red, green, blue)
     self.opacity = opacity

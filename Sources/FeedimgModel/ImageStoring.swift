@@ -203,9 +203,8 @@ package protocol ImageStoring: Sendable {
 
   /// Starts writing an image. Without a commit, nothing remains.
   ///
-  /// - Parameter removals: ``removals`` when the load of the image began. If the cache is cleared later, the image is
-  ///   not kept.
-  /// - Returns: The writer.
+  /// If the cache is cleared after ``removals`` was read, when the load began, the image is not kept.
+  ///
   /// - Throws: ``CacheError`` if the folder cannot be created.
   func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting
 }
@@ -229,24 +228,19 @@ package protocol ImageWriting: Sendable {
 
   /// Commits together with other images that are ready at about the same time, to save disk operations.
   ///
-  /// - Parameters:
-  ///   - metadata: The description of the image.
-  ///   - later: Schedules a closure to run once, a moment later. It must always run it.
-  /// - Returns: The published image.
+  /// `later` must run its closure once, a moment later.
+  ///
   /// - Throws: ``CacheError`` if this image cannot be stored. The others may still be.
   func commit(
     _ metadata: ImageMetadata,
     _ later: (@escaping @Sendable () -> Void) -> Void
   ) async throws(CacheError) -> StoredImage
 
-  /// Names the image that is being written, so that its partial download survives a killed process.
-  ///
-  /// - Parameter metadata: The description of the whole image.
+  /// Names the whole image that is being written, so that its partial download survives a killed process.
   func announce(_ metadata: ImageMetadata)
 
   /// Keeps the written bytes as a partial download and replaces an earlier one. The cache may evict it.
   ///
-  /// - Parameter metadata: The description of the whole image.
   /// - Throws: ``CacheError`` if it cannot be written. An earlier partial download then remains.
   func keepPartial(_ metadata: ImageMetadata) throws(CacheError)
 
@@ -256,9 +250,7 @@ package protocol ImageWriting: Sendable {
 
 /// Reads the written bytes of an image, from any thread.
 package protocol WrittenReading: Sendable {
-  /// Reads a range of bytes that were written.
-  ///
-  /// - Returns: Nil if they can no longer be read.
+  /// Reads a range of bytes that were written; nil if they can no longer be read.
   func bytes(at position: Int, count: Int) -> [UInt8]?
 }
 

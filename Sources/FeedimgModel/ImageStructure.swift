@@ -4,12 +4,9 @@
 /// the format shows its end. The check walks the parts of the file, because end marks also occur within data
 /// and in embedded previews, and some phones append videos.
 package enum ImageStructure {
-  /// Whether the bytes reach the end that the format defines.
+  /// Whether the bytes reach the end that the format defines; true for formats without a known end mark.
   ///
-  /// - Parameters:
-  ///   - bytes: The encoded image.
-  ///   - mediaType: As detected by ``MediaType/sniff(_:declared:)``.
-  /// - Returns: Also true for formats without a known end mark.
+  /// The media type is that of ``MediaType/sniff(_:declared:)``.
   package static func isWhole(_ bytes: [UInt8], mediaType: String) -> Bool {
     switch mediaType {
     case "image/jpeg": hasEnd(ofJPEG: bytes)
@@ -108,15 +105,10 @@ extension ImageStructure {
 }
 
 extension ImageStructure {
-  /// Whether the image has more than one frame.
+  /// Whether the image, or the first part of it that has arrived, has more than one frame.
   ///
   /// Reads the structure of the file and decodes nothing. An animated PNG counts as a still image, because
-  /// the decoders read only its first frame.
-  ///
-  /// - Parameters:
-  ///   - bytes: The encoded image or its first part; only the frames in it count.
-  ///   - mediaType: As detected by ``MediaType/sniff(_:declared:)``.
-  /// - Returns: Whether at least two frames exist.
+  /// the decoders read only its first frame. The media type is that of ``MediaType/sniff(_:declared:)``.
   package static func isAnimated(_ bytes: [UInt8], mediaType: String) -> Bool {
     switch mediaType {
     case "image/gif": hasSecondFrame(ofGIF: bytes)

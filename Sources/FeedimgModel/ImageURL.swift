@@ -62,10 +62,9 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// Whether a key names credentials by their hash.
   package static func hasCredentials(key: String) -> Bool { key.firstRange(of: hashMark) != nil }
 
-  /// Names the user and password of a URL in its key.
+  /// The end of a key that names the user and password of a URL by a hash.
   ///
-  /// - Parameter origin: Scheme, user, password, host and port, so that equal passwords of two hosts differ.
-  /// - Returns: The end of the key.
+  /// The origin includes scheme, host and port, so that equal passwords of two hosts differ.
   fileprivate static func hash(of origin: String) -> String {
     var origin = origin
     let hash = origin.withUTF8 { feedimg_xxh3_hash($0.baseAddress, $0.count) }

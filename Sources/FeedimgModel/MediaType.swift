@@ -5,12 +5,9 @@ package enum MediaType {
   /// The number of bytes that ``sniff(_:declared:)`` inspects.
   package static let prefixLength = 512
 
-  /// Inspects the first bytes of a body.
+  /// The media type of a body by its first ``prefixLength`` bytes; nil for an unknown format.
   ///
-  /// - Parameters:
-  ///   - prefix: The first ``prefixLength`` bytes, or the whole body if it is shorter.
-  ///   - declared: The `Content-Type`. It counts only for an SVG whose root element starts after the prefix.
-  /// - Returns: The media type; nil for an unknown format.
+  /// The declared `Content-Type` counts only for an SVG whose root element starts after the prefix.
   package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
     func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: bytes) }
     func has(_ text: String, at offset: Int = 0) -> Bool { has(Array(text.utf8), at: offset) }

@@ -21,7 +21,7 @@ package enum QuantityUnit: Sendable, Hashable {
   /// The accepted units, for suggestions.
   package var names: [String] {
     switch self {
-    case .bytes: ["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"]
+    case .bytes: ByteCount.units.map(\.name).filter { $0 != "KB" }
     case .bitsPerSecond: Self.rates.map(\.name)
     case .percent: ["%"]
     }
@@ -31,12 +31,9 @@ package enum QuantityUnit: Sendable, Hashable {
     ("bit/s", 1), ("kbit/s", 1000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000),
   ]
 
-  /// Parses `300 kB`, `5 Mbit/s` or `20 %`, with or without the space.
+  /// Parses `300 kB`, `5 Mbit/s` or `20 %`, with or without the space; nil for anything else.
   ///
-  /// - Parameters:
-  ///   - text: The number and its unit.
-  ///   - needsUnit: Whether a number without a unit is invalid; otherwise it counts the smallest unit.
-  /// - Returns: nil for anything else.
+  /// A number without a unit counts the smallest unit, unless it needs a unit.
   package func quantity(_ text: some StringProtocol, needsUnit: Bool) -> Int? {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = String(text.dropFirst(number.count).drop { $0 == " " })

@@ -20,12 +20,10 @@ package struct ScanFinder: Sendable {
   /// Creates a finder for the start of an image.
   package init() {}
 
-  /// The number of bytes that form complete scans.
+  /// The number of bytes that form complete scans; nil before the first one, and for an image without scans.
   ///
-  /// The end of a PNG pass is not visible without decoding, so every PNG byte counts.
-  ///
-  /// - Parameter bytes: All bytes of the image so far. They only grow between calls.
-  /// - Returns: Nil before the first complete scan, and for an image without scans.
+  /// The end of a PNG pass is not visible without decoding, so every PNG byte counts. The bytes are all those of
+  /// the image so far.
   package mutating func end(in bytes: [UInt8]) -> Int? {
     if case .unknown = format { recognise(bytes) }
     switch format {

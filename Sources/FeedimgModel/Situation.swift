@@ -88,7 +88,7 @@ public struct Situation: Sendable, Hashable {
 
   private static func known(_ stored: Int) -> Int? { stored == .max ? nil : stored }
 
-  private static func stored(_ quantity: Int?) -> Int { quantity.map { min(max($0, 0), .max - 1) } ?? .max }
+  static func stored(_ quantity: Int?) -> Int { quantity.map { min(max($0, 0), .max - 1) } ?? .max }
 
   /// The availability of a variant.
   public subscript(role: ImageVariant.Role) -> Presence {
