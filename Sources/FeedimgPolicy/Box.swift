@@ -2,27 +2,22 @@ import FeedimgModel
 
 /// Some regions of each axis of a space, and all states in which every fact is in one of its regions.
 package struct Box: Sendable, Hashable {
-  /// One set for each axis, in the order of the axes.
-  package var choices: [RegionSet]
+  /// For each axis, in their order, the indices of the regions.
+  package var choices: [Set<Int>]
 
   /// The box of all states.
-  init(all space: StateSpace) { choices = space.axes.map { RegionSet(all: $0.regions.count) } }
+  init(all space: StateSpace) { choices = space.axes.map { Set($0.regions.indices) } }
 
-  init(choices: [RegionSet]) { self.choices = choices }
+  init(choices: [Set<Int>]) { self.choices = choices }
 
-  /// The box in which all conditions hold.
+  /// The box in which all conditions hold; empty if they contradict each other.
   ///
-  /// It is empty if they contradict each other.
-  ///
-  /// - Parameters:
-  ///   - conditions: Conditions whose thresholds split the axes of the space.
-  ///   - space: The space.
+  /// Their thresholds must split the axes of the space.
   init(of conditions: [Condition], in space: StateSpace) {
     choices = space.axes.map { axis in
       let asked = conditions.filter { $0.fact == axis.fact }
-      return RegionSet(
-        axis.regions.indices.filter { index in asked.allSatisfy { $0.holds(in: axis.regions[index]) } },
-        of: axis.regions.count
+      return Set(
+        axis.regions.indices.filter { index in asked.allSatisfy { $0.holds(in: axis.regions[index]) } }
       )
     }
   }
@@ -39,7 +34,7 @@ extension StateSpace {
   package func states(in box: Box) -> [Int] {
     var states = [0]
     for (choice, stride) in zip(box.choices, strides) {
-      let offsets = choice.indices.map { $0 * stride }
+      let offsets = choice.sorted().map { $0 * stride }
       var next: [Int] = []
       next.reserveCapacity(states.count * offsets.count)
       for state in states { for offset in offsets { next.append(state + offset) } }
@@ -56,24 +51,22 @@ extension StateSpace {
   }
 
   /// One box for each class of equal slices along an axis, then recursively along the next axes.
-  private func slices(_ states: ArraySlice<Int>, axis: Int) -> [[RegionSet]] {
+  private func slices(_ states: ArraySlice<Int>, axis: Int) -> [[Set<Int>]] {
     guard !states.isEmpty else { return [] }
     guard axis < axes.count else { return [[]] }
-    let count = axes[axis].regions.count
     var order: [[Int]] = []
-    var regions: [[Int]: RegionSet] = [:]
+    var regions: [[Int]: Set<Int>] = [:]
     var rest = states
     while let first = rest.first {
       let region = first / strides[axis]
       let end = rest.firstIndex { $0 / strides[axis] != region } ?? rest.endIndex
       let slice = rest[..<end].map { $0 - region * strides[axis] }
       if regions[slice] == nil { order.append(slice) }
-      regions[slice, default: RegionSet(none: count)].insert(region)
+      regions[slice, default: []].insert(region)
       rest = rest[end...]
     }
     return order.flatMap { slice in
-      let choice = regions[slice] ?? RegionSet(none: count)
-      return slices(slice[...], axis: axis + 1).map { [choice] + $0 }
+      slices(slice[...], axis: axis + 1).map { [regions[slice] ?? []] + $0 }
     }
   }
 
@@ -81,7 +74,7 @@ extension StateSpace {
   package func text(_ box: Box) -> String {
     let parts = zip(axes, box.choices).compactMap { axis, choice in
       choice.count == axis.regions.count
-        ? nil : axis.fact.name + " " + axis.labels(choice.indices).joined(separator: "/")
+        ? nil : axis.fact.name + " " + axis.labels(choice.sorted()).joined(separator: "/")
     }
     return parts.isEmpty ? "every state" : parts.joined(separator: ", ")
   }
@@ -125,14 +118,11 @@ package struct BoxCover {
     return isDisjoint ? fewest : space.partition(states)
   }
 
-  /// All boxes within the states that no larger such box contains, ordered by their first states.
+  /// All boxes within the states, ascending, that no larger such box contains, ordered by their first states.
   ///
   /// Starts with the box of all states and removes the other states box by box. Each removal leaves one
   /// smaller box for each axis. This is the sharp product of multi-valued logic, which yields all prime
-  /// implicants.
-  ///
-  /// - Parameter states: Ascending.
-  /// - Returns: nil if there are more than ``maximumBoxCount``.
+  /// implicants. Returns nil if there are more than ``maximumBoxCount``.
   private func largestBoxes(within states: [Int]) -> [Box]? {
     var boxes = [Box(all: space)]
     for taken in space.partition(others(than: states)) {
@@ -165,7 +155,7 @@ extension Box {
   func isSubset(of other: Box) -> Bool { zip(choices, other.choices).allSatisfy { $0.isSubset(of: $1) } }
 
   func isDisjoint(from other: Box) -> Bool {
-    zip(choices, other.choices).contains { $0.intersection($1).isEmpty }
+    zip(choices, other.choices).contains { $0.isDisjoint(with: $1) }
   }
 
   /// The largest boxes within this one that are disjoint from another.

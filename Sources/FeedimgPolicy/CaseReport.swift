@@ -16,12 +16,8 @@ package struct PolicyCases: Sendable, Hashable {
   package let fileName: String
   package let cases: [PolicyCase]
 
-  /// Reads the cases from every table of a Markdown text.
+  /// Reads the cases from every table of a Markdown text, as ``PolicyTable`` takes it.
   ///
-  /// - Parameters:
-  ///   - fileName: The file name that error messages show.
-  ///   - markdown: The text, as ``PolicyTable`` takes it.
-  ///   - catalog: The facts that the cases may mention.
   /// - Throws: ``PolicyErrors`` with all problems of the file, or if it has no case.
   package init(
     fileName: String,
@@ -53,7 +49,7 @@ package struct PolicyCases: Sendable, Hashable {
     }
     try problems.check()
     guard !cases.isEmpty else {
-      throw PolicyErrors(errors: [PolicyError(file: fileName, "no cases, expected a table of cases")])
+      throw PolicyErrors(PolicyError(file: fileName, "no cases, expected a table of cases"))
     }
     self.fileName = fileName
     self.cases = cases
@@ -86,13 +82,10 @@ package struct CaseReport: Sendable, Hashable {
   package let checkedStateCount: Int
   package let stateCount: Int
 
-  /// Checks each case in every state that it covers.
+  /// Checks each case in every state that it covers; a gap of the policy fails the case.
   ///
   /// The states are those that the policy and the cases together can tell apart.
   ///
-  /// - Parameters:
-  ///   - cases: The cases.
-  ///   - table: The policy. A gap fails the cases that cover it.
   /// - Throws: ``PolicyErrors`` if there are too many states.
   package init(_ cases: PolicyCases, of table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space(of: table.rules.flatMap(\.conditions) + cases.cases.flatMap(\.conditions))
@@ -149,9 +142,7 @@ extension CaseReport {
 }
 
 extension PolicyCase {
-  /// Describes how a decision differs from the expected one; a decision of nil is a gap.
-  ///
-  /// - Returns: nil if the decision is as expected.
+  /// Describes how a decision, or a gap, differs from the expected decision; nil if it does not.
   fileprivate func fault(of decision: Decision?) -> String? {
     guard let decision else { return "no rule applies" }
     guard let broken = expectations.first(where: { !$0.holds(for: decision) }) else { return nil }

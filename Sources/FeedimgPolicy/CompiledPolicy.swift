@@ -22,7 +22,6 @@ package final class CompiledPolicy: Sendable {
 
   /// Computes all decisions.
   ///
-  /// - Parameter table: The policy.
   /// - Throws: ``PolicyErrors`` if some states have no rule, or if there are too many states.
   package init(_ table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space()
@@ -89,11 +88,7 @@ extension PolicyTable {
   }
 
   func space(of conditions: [Condition]) throws(PolicyErrors) -> StateSpace {
-    do throws(TooManyStatesError) {
-      return try StateSpace(of: conditions)
-    } catch {
-      throw PolicyErrors(errors: [PolicyError(file: fileName, error.message)])
-    }
+    try StateSpace(of: conditions, file: fileName)
   }
 }
 
@@ -138,7 +133,7 @@ final class StateIndex: Sendable {
     (self.words, self.thresholds, self.others) = (words, thresholds, others)
   }
 
-  /// Returns the same number as ``StateSpace/state(of:)`` of the space.
+  /// The number of the situation's state in the space.
   ///
   /// The sums cannot overflow, because the number of states is bounded.
   func state(of situation: Situation) -> Int {

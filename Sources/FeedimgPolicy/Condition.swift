@@ -41,13 +41,10 @@ extension Condition {
   /// Reads a cell: `-`, `a`, `a, b`, `not a`, `< n`, `<= n`, `> n`, `>= n`, `a..b` (b excluded) or `unknown`.
   ///
   /// Comparisons and `unknown` may also stand in a list. Tables may also use `= n`, and two comparisons
-  /// joined by `and`.
-  ///
-  /// - Returns: nil for `-`.
-  /// - Throws: ``CellError`` for the first problem.
-  static func read(_ cell: String, of fact: Fact) throws(CellError) -> Condition? {
+  /// joined by `and`. Returns nil for `-`.
+  static func read(_ cell: String, of fact: Fact) throws(FactError) -> Condition? {
     guard cell != "-" else { return nil }
-    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` for any value") }
+    guard !cell.isEmpty else { throw FactError(message: "empty cell, write `-` for any value") }
     let isNegated = cell.hasPrefix("not ")
     var parser = TermParser(fact: fact, isNegated: isNegated)
     for part in cell.dropFirst(isNegated ? 4 : 0).listed { try parser.read(part) }
@@ -69,34 +66,32 @@ private struct TermParser {
   var thresholds: [Threshold] = []
   var texts: [String] = []
 
-  mutating func read(_ text: String) throws(CellError) {
-    guard !text.isEmpty else { throw CellError(message: "a value is missing before or after a comma") }
+  mutating func read(_ text: String) throws(FactError) {
+    guard !text.isEmpty else { throw FactError(message: "a value is missing before or after a comma") }
     let region =
       switch fact.domain {
       case .words(let words): try word(text, among: words)
       case .quantity(let unit): try comparison(text, unit)
       }
-    guard !regions.contains(region) else { throw CellError(message: "\(text.quoted) appears twice") }
+    guard !regions.contains(region) else { throw FactError(message: "\(text.quoted) appears twice") }
     regions.append(region)
     texts.append(text)
   }
 
-  private func word(_ text: String, among words: [String]) throws(CellError) -> Region {
+  private func word(_ text: String, among words: [String]) throws(FactError) -> Region {
     if let index = words.firstIndex(of: text) { return .word(index) }
-    if text == "-" { throw CellError(message: "`-` means any value, write it without other values") }
-    if text.hasPrefix("not ") { throw CellError(message: "write `not` once, before all values") }
-    let near = Spelling.nearest(to: text, among: words)
-    let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-    throw CellError(message: "\(fact.name) has no value \(text.quoted)\(expected)", suggestion: near)
+    if text == "-" { throw FactError(message: "`-` means any value, write it without other values") }
+    if text.hasPrefix("not ") { throw FactError(message: "write `not` once, before all values") }
+    throw FactError(noValue: text, of: fact.name, among: words)
   }
 
-  private mutating func comparison(_ text: String, _ unit: QuantityUnit) throws(CellError) -> Region {
+  private mutating func comparison(_ text: String, _ unit: QuantityUnit) throws(FactError) -> Region {
     if text == "unknown" { return .unknown }
     guard !isNegated else {
-      throw CellError(message: "`not` cannot negate a comparison, write the opposite comparison")
+      throw FactError(message: "`not` cannot negate a comparison, write the opposite comparison")
     }
     guard let quantities = try range(text, unit) else {
-      throw CellError(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
+      throw FactError(message: "impossible interval \(text.quoted), no \(fact.name) is in it")
     }
     return .quantities(quantities)
   }
@@ -105,7 +100,7 @@ private struct TermParser {
   private mutating func range(
     _ text: String,
     _ unit: QuantityUnit
-  ) throws(CellError) -> ClosedRange<Int>? {
+  ) throws(FactError) -> ClosedRange<Int>? {
     if let (left, right) = Self.halves(text, around: " and ") {
       let left = try range(String(left), unit)
       let right = try range(String(right), unit)
@@ -131,7 +126,7 @@ private struct TermParser {
       let value = try quantity(text.dropFirst(), unit)
       return value...value
     }
-    throw CellError(
+    throw FactError(
       message: "\(fact.name) has no value \(text.quoted),"
         + " expected a comparison such as `< \(unit.example)`, or `unknown`",
       suggestion: Spelling.nearest(to: text, among: ["unknown"])
@@ -149,43 +144,33 @@ private struct TermParser {
   private mutating func quantity(
     _ text: Substring,
     _ unit: QuantityUnit
-  ) throws(CellError) -> Int {
+  ) throws(FactError) -> Int {
     let trimmed = text.drop { $0 == " " }
     let written = trimmed.hasSuffix(" ") ? trimmed.dropLast() : trimmed
     guard let quantity = unit.quantity(written, needsUnit: true) else { throw fault(written, unit) }
     guard quantity <= unit.maximum ?? .max else {
-      throw CellError(message: "\(written.quoted) is too large, \(fact.name) is at most 100 %")
+      throw FactError(message: "\(written.quoted) is too large, \(fact.name) is at most 100 %")
     }
     thresholds.append(Threshold(quantity: quantity, text: String(written)))
     return quantity
   }
 
-  private func fault(_ written: Substring, _ unit: QuantityUnit) -> CellError {
+  private func fault(_ written: Substring, _ unit: QuantityUnit) -> FactError {
     let number = written.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let name = written.dropFirst(number.count).drop { $0 == " " }
     guard Double(number) != nil, !name.isEmpty else {
-      return CellError(
+      return FactError(
         message: "\(written.quoted) is not a quantity, expected a number and a unit such as `\(unit.example)`"
       )
     }
     if unit.quantity("1" + name, needsUnit: true) != nil {
-      return CellError(message: "\(written.quoted) is too large")
+      return FactError(message: "\(written.quoted) is too large")
     }
-    return CellError(
+    return FactError(
       message: "\(fact.name) has no unit \(name.quoted), expected \(unit.names.joined(separator: ", "))",
       suggestion: Spelling.nearest(to: String(name), among: unit.names).map { "\(number) \($0)" }
     )
   }
-}
-
-/// Why a cell cannot be read.
-///
-/// The reader of the table adds the place.
-struct CellError: Error {
-  /// One line, without the suggestion.
-  var message: String
-  /// The word that the author probably meant.
-  var suggestion: String?
 }
 
 extension StringProtocol {

@@ -1,9 +1,9 @@
 package import FeedimgJSON
 package import FeedimgModel
 
-/// A policy's decisions in every state, grouped for reading.
+/// A policy's decisions in every state.
 ///
-/// Each row is a box of states in which one rule makes the same decision. Each state is in one row.
+/// Each row is one state, or a box of states in which one rule makes the same decision. Each state is in one row.
 package struct DecisionTable: Sendable, Hashable {
   /// Some states and their decision.
   package struct Row: Sendable, Hashable {
@@ -16,54 +16,70 @@ package struct DecisionTable: Sendable, Hashable {
   package let name: String
   /// The facts of the columns, in the order of ``Fact/standard``.
   package let facts: [Fact]
-  /// Ordered by rule, then by first state.
+  /// Whether each row is one state.
+  private let hasEveryState: Bool
+  /// One row per state in the order of states, in which the last fact changes fastest; otherwise by rule, then by
+  /// first state.
   package let rows: [Row]
 
-  /// Groups the decisions of a policy.
+  /// Lists the decisions of a policy.
   ///
   /// - Parameters:
   ///   - table: The policy. States without a rule are omitted.
   ///   - fixed: Facts and their values of interest. Rows without these values are omitted.
+  ///   - everyState: Whether each state has a row of its own, for programs, rather than groups for reading.
   /// - Throws: ``PolicyErrors`` if there are too many states.
-  package init(_ table: PolicyTable, fixing fixed: [FixedFact] = []) throws(PolicyErrors) {
+  package init(
+    _ table: PolicyTable,
+    fixing fixed: [FixedFact] = [],
+    everyState: Bool = false
+  ) throws(PolicyErrors) {
     let space = try table.space()
     let evaluation = Evaluation(table, in: space)
+    let wanted = fixed.map { fact in (fact, axis: space.axes.firstIndex { $0.fact == fact.fact }) }
+    func isWanted(_ box: Box) -> Bool {
+      wanted.allSatisfy { fact, axis in
+        guard let axis else { return true }
+        return box.choices[axis].contains { space.axes[axis].regions[$0].contains(fact.value) }
+      }
+    }
+    var single: [Row] = []
     var groups: [Decision: [Int]] = [:]
     for state in 0..<space.count where space.isPossible(state) {
       guard let decision = evaluation.decision(at: state) else { continue }
-      groups[decision, default: []].append(state)
+      guard everyState else {
+        groups[decision, default: []].append(state)
+        continue
+      }
+      let box = Box(choices: space.coordinates(of: state).map { [$0] })
+      if isWanted(box) { single.append(Row(facts: space.cells(box), decision: decision, stateCount: 1)) }
     }
-    let wanted = fixed.map { fact in (fact, axis: space.axes.firstIndex { $0.fact == fact.fact }) }
-    var boxes: [(first: Int, decision: Decision, box: Box)] = []
+    var boxes: [(states: [Int], decision: Decision, box: Box)] = []
     for (decision, states) in groups {
-      for box in BoxCover(in: space).disjointBoxes(covering: states) {
-        boxes.append((space.states(in: box).first ?? 0, decision, box))
+      for box in BoxCover(in: space).disjointBoxes(covering: states) where isWanted(box) {
+        boxes.append((space.states(in: box), decision, box))
       }
     }
+    boxes.sort { ($0.decision.rule, $0.states[0]) < ($1.decision.rule, $1.states[0]) }
     name = table.name
     facts = space.axes.map(\.fact)
-    rows = boxes.filter { _, _, box in
-      wanted.allSatisfy { fact, axis in
-        guard let axis else { return true }
-        let regions = space.axes[axis].regions
-        return box.choices[axis].indices.contains { regions[$0].contains(fact.value) }
-      }
-    }
-    .sorted { ($0.decision.rule, $0.first) < ($1.decision.rule, $1.first) }
-    .map {
-      Row(facts: space.cells($0.box), decision: $0.decision, stateCount: space.states(in: $0.box).count)
-    }
+    hasEveryState = everyState
+    rows =
+      single
+      + boxes.map { Row(facts: space.cells($0.box), decision: $0.decision, stateCount: $0.states.count) }
   }
 
   /// The names of the columns.
-  package var header: [String] { facts.map(\.name) + ["show now", "load", "upgrade", "rule", "states"] }
+  package var header: [String] {
+    facts.map(\.name) + ["show now", "load", "upgrade", "rule"] + (hasEveryState ? [] : ["states"])
+  }
 
   /// The cells of a row, one for each column; `-` for the upgrade `never`.
   package func cells(_ row: Row) -> [String] {
     let upgrade = row.decision.upgrade == .never ? "-" : row.decision.upgrade.rawValue
     let load = row.decision.load?.rawValue ?? "nothing"
-    return row.facts
-      + [row.decision.show.rawValue, load, upgrade, String(row.decision.rule), String(row.stateCount)]
+    return row.facts + [row.decision.show.rawValue, load, upgrade, String(row.decision.rule)]
+      + (hasEveryState ? [] : [String(row.stateCount)])
   }
 }
 
@@ -72,12 +88,8 @@ package struct FixedFact: Sendable, Hashable {
   package let fact: Fact
   let value: Region
 
-  /// Reads a fact and a value that a user typed.
+  /// Reads a fact and a value that a user typed: one of the fact's words, a quantity, or `unknown`.
   ///
-  /// - Parameters:
-  ///   - name: See ``Fact/init(typed:among:)``.
-  ///   - value: One of the fact's words, a quantity, or `unknown`.
-  ///   - catalog: The known facts.
   /// - Throws: ``FactError``, with a suggestion if a known name or value is similar.
   package init(
     _ name: String,
@@ -93,61 +105,50 @@ extension StateSpace {
   /// The values of each fact in a box, in the grammar of cells; `-` for any value.
   func cells(_ box: Box) -> [String] {
     zip(axes, box.choices).map { axis, choice in
-      let rest = RegionSet(all: axis.regions.count).subtracting(choice)
+      let rest = Set(axis.regions.indices).subtracting(choice)
       if rest.isEmpty { return "-" }
       if axis.fact.words != nil, rest.count == 1, choice.count > 3 {
-        return "not " + axis.labels(rest.indices).joined()
+        return "not " + axis.labels(rest.sorted()).joined()
       }
-      return axis.labels(choice.indices).joined(separator: ", ")
+      return axis.labels(choice.sorted()).joined(separator: ", ")
     }
   }
 }
 
 extension DecisionTable {
-  /// The rows as an array of objects.
+  /// One object for each row.
   ///
-  /// `when` has the facts with a condition, in the grammar of cells.
-  package var json: JSONValue {
-    .array(
-      rows.map { row in
-        let when = zip(facts, row.facts).filter { $1 != "-" }.map { ($0.name, JSONValue.string($1)) }
-        let members: [(String, JSONValue)] =
-          [("when", .object(JSONObject(when)))] + row.decision.members + [
-            ("states", .integer(row.stateCount))
-          ]
-        return .object(JSONObject(members))
-      }
-    )
+  /// `state` has the facts of one state; `when` has those with a condition, in the grammar of cells.
+  package var json: [JSONValue] {
+    rows.map { row in
+      let when = zip(facts, row.facts).filter { $1 != "-" }.map { ($0.name, JSONValue.string($1)) }
+      let members: [(String, JSONValue)] =
+        [(hasEveryState ? "state" : "when", .object(JSONObject(when)))] + row.decision.members
+        + (hasEveryState ? [] : [("states", .integer(row.stateCount))])
+      return .object(JSONObject(members))
+    }
   }
-}
 
-/// A table of cases that covers every state of a policy, to compare decisions between versions.
-package struct GoldenTable {
-  private let table: DecisionTable
-
-  /// - Throws: ``PolicyErrors`` if there are too many states.
-  package init(_ table: PolicyTable) throws(PolicyErrors) { self.table = try DecisionTable(table) }
-
-  /// The text of a `NAME.golden.md`, which ``PolicyCases`` reads.
+  /// The text of a `NAME.golden.md`: cases for every state, which ``PolicyCases`` reads.
   ///
   /// The same policy always gives the same text. A difference between versions is a different decision or a
   /// different deciding rule.
-  package var markdown: String {
+  package var golden: String {
     let header =
-      table.facts.map(\.name) + ["→ image", "source", "show", "load", "upgrade", "priority", "rule"]
-    let rows = table.rows.map { row in
+      facts.map(\.name) + ["→ image", "source", "show", "load", "upgrade", "priority", "rule"]
+    let cells = rows.map { row in
       row.facts
         + [DecisionPart.image, .source, .show, .load, .upgrade, .priority, .rule].map {
           $0.value(in: row.decision)
         }
     }
     return """
-      # What \(table.name) decides
+      # What \(name) decides
 
       Recorded by `feedimg policy test --record`. Each state is in one row. After an intended change of the
       policy, record again and review the difference.
 
-      \(Self.aligned([header] + rows))
+      \(Self.aligned([header] + cells))
       """
   }
 
@@ -163,49 +164,5 @@ package struct GoldenTable {
     }
     let dashes = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
     return (lines.prefix(1) + [dashes] + lines.dropFirst()).map { $0 + "\n" }.joined()
-  }
-}
-
-/// The decision of a policy in every single state, for programs.
-package struct StateListing: Sendable {
-  private let evaluation: Evaluation
-  private let fixed: [FixedFact]
-
-  /// Lists the states of a policy.
-  ///
-  /// - Parameters:
-  ///   - table: The policy. States without a rule are omitted.
-  ///   - fixed: Facts and their values of interest. States without these values are omitted.
-  /// - Throws: ``PolicyErrors`` if there are too many states.
-  package init(_ table: PolicyTable, fixing fixed: [FixedFact] = []) throws(PolicyErrors) {
-    evaluation = Evaluation(table, in: try table.space())
-    self.fixed = fixed
-  }
-
-  /// Calls `body` with one object per state, in the order of states: the last fact changes fastest.
-  package func forEachState(_ body: (JSONValue) -> Void) {
-    let space = evaluation.space
-    for state in 0..<space.count where space.isPossible(state) && isWanted(state) {
-      guard let decision = evaluation.decision(at: state) else { continue }
-      let members = [("state", space.witness(at: state).json)] + decision.members
-      body(.object(JSONObject(members)))
-    }
-  }
-
-  /// An array with one object per state.
-  package var json: JSONValue {
-    var elements: [JSONValue] = []
-    forEachState { elements.append($0) }
-    return .array(elements)
-  }
-
-  private func isWanted(_ state: Int) -> Bool {
-    let space = evaluation.space
-    guard !fixed.isEmpty else { return true }
-    let coordinates = space.coordinates(of: state)
-    return space.axes.indices.allSatisfy { index in
-      let axis = space.axes[index]
-      return fixed.allSatisfy { $0.fact != axis.fact || axis.regions[coordinates[index]].contains($0.value) }
-    }
   }
 }

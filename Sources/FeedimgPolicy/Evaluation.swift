@@ -9,11 +9,7 @@ package struct Evaluation: Sendable {
   private let first: [Int32]
   private let laws: LawTable
 
-  /// Enumerates the states of a space.
-  ///
-  /// - Parameters:
-  ///   - table: The policy.
-  ///   - space: A space that is split at least at all conditions of the policy.
+  /// Enumerates the states of a space, which is split at least at all conditions of the policy.
   init(_ table: PolicyTable, in space: StateSpace) {
     self.table = table
     self.space = space

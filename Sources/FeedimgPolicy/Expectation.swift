@@ -50,13 +50,10 @@ package struct Expectation: Sendable, Hashable {
     values.contains(part.value(in: decision)) != isNegated
   }
 
-  /// Reads a cell: `-`, `a`, `a, b` or `not a`.
-  ///
-  /// - Returns: nil for `-`.
-  /// - Throws: ``CellError`` for the first problem.
-  static func read(_ cell: String, of part: DecisionPart) throws(CellError) -> Expectation? {
+  /// Reads a cell: `-`, `a`, `a, b` or `not a`; nil for `-`.
+  static func read(_ cell: String, of part: DecisionPart) throws(FactError) -> Expectation? {
     guard cell != "-" else { return nil }
-    guard !cell.isEmpty else { throw CellError(message: "empty cell, write `-` to accept any value") }
+    guard !cell.isEmpty else { throw FactError(message: "empty cell, write `-` to accept any value") }
     let isNegated = cell.hasPrefix("not ")
     let values = cell.dropFirst(isNegated ? 4 : 0).listed
     for value in values { try check(value, of: part) }
@@ -64,16 +61,13 @@ package struct Expectation: Sendable, Hashable {
     return Expectation(part: part, values: values, isNegated: isNegated, text: text)
   }
 
-  private static func check(_ value: String, of part: DecisionPart) throws(CellError) {
+  private static func check(_ value: String, of part: DecisionPart) throws(FactError) {
     guard let words = part.words else {
       guard let number = Int(value), number > 0, String(number) == value else {
-        throw CellError(message: "\(value.quoted) is not the number of a rule")
+        throw FactError(message: "\(value.quoted) is not the number of a rule")
       }
       return
     }
-    guard !words.contains(value) else { return }
-    let near = Spelling.nearest(to: value, among: words)
-    let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-    throw CellError(message: "\(part.rawValue) has no value \(value.quoted)\(expected)", suggestion: near)
+    if !words.contains(value) { throw FactError(noValue: value, of: part.rawValue, among: words) }
   }
 }

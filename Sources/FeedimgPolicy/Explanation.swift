@@ -25,10 +25,6 @@ package struct Explanation: Sendable, Hashable {
   package let facts: [Fact]
 
   /// Tries the rules of a policy, one row after the other.
-  ///
-  /// - Parameters:
-  ///   - policy: The policy.
-  ///   - situation: The situation to decide.
   package init(_ policy: CompiledPolicy, in situation: Situation) {
     let decision = policy.decide(situation)
     steps = policy.table.rules.prefix(decision.rule).map { rule in

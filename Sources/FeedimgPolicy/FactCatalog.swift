@@ -17,7 +17,6 @@ package struct FactCatalog: Sendable, Hashable {
 
   /// Adds the facts of the host application.
   ///
-  /// - Parameter hostFacts: Their names and values.
   /// - Throws: ``FactError`` for a name or value that a table cannot contain, and for a name already in use.
   package init(hosting hostFacts: [HostFact]) throws(FactError) {
     var names = Set(Fact.standard.map(\.name))
@@ -50,7 +49,7 @@ package struct FactCatalog: Sendable, Hashable {
   }
 }
 
-/// Why a fact cannot be set to a value.
+/// Why a text is not a fact, a value or a cell; the reader adds the place.
 package struct FactError: Error, Sendable, Hashable, CustomStringConvertible {
   /// One line, without the suggestion.
   package var message: String
@@ -60,12 +59,18 @@ package struct FactError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String { message + (suggestion.map { "; did you mean `\($0)`?" } ?? "") }
 }
 
+extension FactError {
+  /// The error for a text that is none of some words; compares them with `spelling`, by default the text.
+  init(noValue text: String, of name: String, among words: [String], like spelling: String? = nil) {
+    suggestion = Spelling.nearest(to: spelling ?? text, among: words)
+    let expected = suggestion == nil ? ", expected \(words.joined(separator: ", "))" : ""
+    message = "\(name) has no value \(text.quoted)\(expected)"
+  }
+}
+
 extension Fact {
-  /// Finds the fact that a user typed, in any case, with hyphens or underscores for spaces.
+  /// Finds the fact that a user typed in any case, such as `always-original` or `Always original`.
   ///
-  /// - Parameters:
-  ///   - typed: Such as `always-original` or `Always original`.
-  ///   - catalog: The known facts.
   /// - Throws: ``FactError``, with a suggestion if a known name is similar.
   package init(typed: String, among catalog: FactCatalog = .standard) throws(FactError) {
     let name = Self.plain(typed)
@@ -78,12 +83,9 @@ extension Fact {
     self = fact
   }
 
-  /// Sets the fact to a value that a user typed.
+  /// Sets the fact to a value that a user typed: a word in any case, a quantity such as `300 kB`, or `unknown`.
   ///
-  /// - Parameters:
-  ///   - typed: One of the fact's words in any case, a quantity such as `300 kB`, or `unknown`.
-  ///   - situation: The situation to change. It stays unchanged on an error.
-  /// - Throws: ``FactError`` with the expected values.
+  /// - Throws: ``FactError`` with the expected values. The situation then stays unchanged.
   package func set(typed: String, in situation: inout Situation) throws(FactError) {
     guard inputs.isEmpty else {
       let others = inputs.map { "`\($0)`" }.joined(separator: " and ")
@@ -106,9 +108,7 @@ extension Fact {
       if let ordinal = words.firstIndex(where: { $0 == typed || Self.plain($0) == value }) {
         return .word(ordinal)
       }
-      let near = Spelling.nearest(to: value, among: words)
-      let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-      throw FactError(message: "\(name) has no value \(typed.quoted)\(expected)", suggestion: near)
+      throw FactError(noValue: typed, of: name, among: words, like: value)
     case .quantity(let unit):
       if value == "unknown" { return .unknown }
       let text = typed.singleSpaced
@@ -131,10 +131,6 @@ extension Fact {
 extension Situation {
   /// Sets a fact to a value, both as a user typed them, such as `always-original` and `yes`.
   ///
-  /// - Parameters:
-  ///   - name: See ``Fact/init(typed:)``.
-  ///   - value: See ``Fact/set(typed:in:)``.
-  ///   - catalog: The known facts.
   /// - Throws: ``FactError``. The situation then stays unchanged.
   package mutating func set(
     fact name: String,

@@ -31,66 +31,32 @@ struct MarkdownTable: Sendable, Hashable {
 }
 
 extension MarkdownTable.Row {
-  /// Splits a line at the unescaped `|`.
-  ///
-  /// A `|` at either end is ignored.
-  ///
-  /// - Parameters:
-  ///   - text: The line without its end, valid UTF-8.
-  ///   - line: Its number.
+  /// Splits a line, without its end, at the unescaped `|`; ignores a `|` at either end.
   init(_ text: UnsafeBufferPointer<UInt8>.SubSequence, line: Int) {
-    self.line = line
-    cells = []
-    var place = text.startIndex
-    var end = text.endIndex
-    while place < end, text[place].isBlank { place += 1 }
-    while place < end, text[end - 1].isBlank { end -= 1 }
-    if place < end, text[place] == UInt8(ascii: "|") { place += 1 }
-    if place < end, text[end - 1] == UInt8(ascii: "|"), !Self.isEscaped(end - 1, in: text, from: place) {
-      end -= 1
-    }
-    // Count columns while splitting, so that a long line is read once.
-    var column = 1
-    var counted = text.startIndex
-    while true {
-      var next = place
-      while next < end, text[next] != UInt8(ascii: "|") || Self.isEscaped(next, in: text, from: place) {
-        next += 1
-      }
-      var first = place
-      var last = next
-      while first < last, text[first].isBlank { first += 1 }
-      while first < last, text[last - 1].isBlank { last -= 1 }
-      if first == last { (first, last) = (place, place) }
-      while counted < first {
-        if text[counted] & 0xC0 != 0x80 { column += 1 }
-        counted += 1
-      }
-      cells.append(MarkdownTable.Cell(text: Self.unescaped(text[first..<last]), column: column))
-      guard next < end else { return }
-      place = next + 1
-    }
-  }
-
-  /// Whether a backslash precedes a byte.
-  ///
-  /// As on GitHub, an escaped backslash also counts.
-  private static func isEscaped(
-    _ index: Int,
-    in text: UnsafeBufferPointer<UInt8>.SubSequence,
-    from start: Int
-  ) -> Bool {
-    index > start && text[index - 1] == UInt8(ascii: "\\")
-  }
-
-  private static func unescaped(_ text: UnsafeBufferPointer<UInt8>.SubSequence) -> String {
+    var cells: [MarkdownTable.Cell] = []
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count)
-    for byte in text {
-      if byte == UInt8(ascii: "|"), bytes.last == UInt8(ascii: "\\") { bytes.removeLast() }
-      bytes.append(byte)
+    // Count columns while splitting, so that a long line is read once.
+    var (column, start) = (0, 1)
+    func endCell() {
+      while bytes.last?.isBlank ?? false { bytes.removeLast() }
+      cells.append(MarkdownTable.Cell(text: String(decoding: bytes, as: UTF8.self), column: start))
+      (bytes, start) = ([], column + 1)
     }
-    return String(decoding: bytes, as: UTF8.self)
+    for byte in text {
+      if byte & 0xC0 != 0x80 { column += 1 }
+      if byte == UInt8(ascii: "|") {
+        // As on GitHub, an escaped backslash also escapes.
+        if bytes.last == UInt8(ascii: "\\") { bytes[bytes.count - 1] = byte } else { endCell() }
+      } else if !bytes.isEmpty || !byte.isBlank {
+        if bytes.isEmpty { start = column }
+        bytes.append(byte)
+      }
+    }
+    endCell()
+    if cells.count > 1, cells[0].text.isEmpty { cells.removeFirst() }
+    if cells.count > 1, cells[cells.count - 1].text.isEmpty { cells.removeLast() }
+    self.line = line
+    self.cells = cells
   }
 }
 

@@ -24,7 +24,8 @@ struct PolicyCheck {
   var gap: [Finding] {
     let states = evaluation.gap
     guard !states.isEmpty else { return [] }
-    return [finding(.gap, nil, states) { "no rule for: \($0) (\(Self.count(states)))" }]
+    let count = "\(states.count) \(states.count == 1 ? "state" : "states")"
+    return [evaluation.finding(.gap, states) { "no rule for: \($0) (\(count))" }]
   }
 
   /// Rules that can never match, and rules that are never reached.
@@ -34,13 +35,13 @@ struct PolicyCheck {
       let matches = matches(of: rule)
       guard !matches.isEmpty else {
         let asked = rule.conditions.map { "\($0.fact.name) \($0.text)" }.joined(separator: ", ")
-        return finding(.neverMatches, rule, []) { _ in
+        return evaluation.finding(.neverMatches, [], of: rule) { _ in
           "rule \(rule.number) can never match: no state has \(asked)"
         }
       }
       let covering = Set(matches.compactMap(evaluation.rule)).sorted().map { table.rules[$0].number }
       let numbers = covering.map(String.init).joined(separator: ", ")
-      var finding = finding(.neverReached, rule, matches) { _ in
+      var finding = evaluation.finding(.neverReached, matches, of: rule) { _ in
         "rule \(rule.number) is never reached: covered by rule\(covering.count == 1 ? "" : "s") \(numbers)"
       }
       finding.coveringRules = covering
@@ -57,7 +58,7 @@ struct PolicyCheck {
         && space.situation(at: state).network == .offline
     }
     guard !states.isEmpty else { return [] }
-    return [finding(.loadsOffline, nil, states) { "loads offline: \($0)" }]
+    return [evaluation.finding(.loadsOffline, states) { "loads offline: \($0)" }]
   }
 
   /// Rules that change nothing: without them, the rules below decide the same.
@@ -74,7 +75,7 @@ struct PolicyCheck {
       }
       if !changes, !decided[index].isEmpty {
         findings.append(
-          finding(.changesNothing, rule, decided[index]) { _ in
+          evaluation.finding(.changesNothing, decided[index], of: rule) { _ in
             "rule \(rule.number) changes nothing: without it the rules below decide the same"
           }
         )
@@ -93,7 +94,7 @@ struct PolicyCheck {
           && space.situation(at: state).original == .cached
       }
       guard !states.isEmpty else { return nil }
-      return finding(.hidesCachedOriginal, rule, states) {
+      return evaluation.finding(.hidesCachedOriginal, states, of: rule) {
         "rule \(rule.number) hides a cached original: \($0)"
       }
     }
@@ -104,7 +105,7 @@ struct PolicyCheck {
     DearerFact.all.flatMap { fact -> [Finding] in
       guard let axis = space.axes.firstIndex(where: { $0.fact == fact.fact }) else { return [] }
       return fact.steps(in: evaluation, along: axis).map { step in
-        finding(.loadsMoreWhenDearer, nil, step.states) {
+        evaluation.finding(.loadsMoreWhenDearer, step.states) {
           "\(fact.fact.name) \(step.from) → \(step.to) loads more: \($0)"
         }
       }
@@ -113,80 +114,56 @@ struct PolicyCheck {
 
   /// The states in which a rule applies, ascending, ignoring the rules above it.
   private func matches(of rule: Rule) -> [Int] { space.states(in: Box(of: rule.conditions, in: space)) }
-
-  // MARK: Messages
-
-  /// At most nine boxes, and the number of the others.
-  static func shown(_ boxes: [String]) -> String {
-    let rest = boxes.count - 8
-    return boxes.prefix(rest > 1 ? 8 : 9).joined(separator: "; ") + (rest > 1 ? "; and \(rest) more" : "")
-  }
-
-  static func count(_ states: [Int]) -> String {
-    "\(states.count) \(states.count == 1 ? "state" : "states")"
-  }
-
-  private func finding(
-    _ code: Finding.Code,
-    _ rule: Rule?,
-    _ states: [Int],
-    _ message: (String) -> String
-  ) -> Finding {
-    let boxes = BoxCover(in: space).boxes(covering: states).map(space.text)
-    let text = message(Self.shown(boxes))
-    return Finding(
-      code: code,
-      problem: PolicyError(file: table.fileName, line: rule?.line, text),
-      rule: rule?.number,
-      boxes: boxes,
-      stateCount: states.count,
-      witness: states.first.map(space.witness)
-    )
-  }
 }
 
-/// Checks a policy's promises in every state that they and the rules can tell apart.
-struct PromiseCheck {
-  /// One error for each promise and each rule that breaks it.
-  let findings: [Finding]
-
+extension PolicyCheck {
+  /// Checks a policy's promises in every state that they and the rules can tell apart.
+  ///
+  /// - Returns: One error for each promise and each rule that breaks it.
   /// - Throws: ``PolicyErrors`` if there are too many states.
-  init(_ table: PolicyTable) throws(PolicyErrors) {
-    guard !table.promises.isEmpty else {
-      findings = []
-      return
-    }
+  static func brokenPromises(of table: PolicyTable) throws(PolicyErrors) -> [Finding] {
+    guard !table.promises.isEmpty else { return [] }
     let conditions = table.rules.flatMap(\.conditions) + table.promises.flatMap(\.conditions)
     let space = try table.space(of: conditions)
     let evaluation = Evaluation(table, in: space)
-    findings = table.promises.flatMap { promise in
+    return table.promises.flatMap { promise in
       var broken: [Int: [Int]] = [:]
       for state in space.states(in: Box(of: promise.conditions, in: space)) {
-        guard let decision = evaluation.decision(at: state),
-          !promise.expectations.allSatisfy({ $0.holds(for: decision) })
+        guard let rule = evaluation.rule(at: state),
+          !promise.expectations.allSatisfy({ $0.holds(for: evaluation.decision(of: rule, at: state)) })
         else { continue }
-        broken[decision.rule, default: []].append(state)
+        broken[rule, default: []].append(state)
       }
-      return broken.sorted { $0.key < $1.key }.map { rule, states in
-        Self.finding(promise, rule, states, table, space)
+      return broken.sorted { $0.key < $1.key }.map { index, states in
+        let rule = table.rules[index]
+        var finding = evaluation.finding(.promiseBroken, states, of: rule) {
+          "promise \(promise.number) broken by rule \(rule.number): \($0)"
+        }
+        finding.promise = promise.number
+        finding.problem.line = promise.line
+        return finding
       }
     }
   }
+}
 
-  private static func finding(
-    _ promise: Promise,
-    _ rule: Int,
+extension Evaluation {
+  /// A finding about some states, whose message may name the boxes that cover them.
+  fileprivate func finding(
+    _ code: Finding.Code,
     _ states: [Int],
-    _ table: PolicyTable,
-    _ space: StateSpace
+    of rule: Rule? = nil,
+    _ message: (String) -> String
   ) -> Finding {
     let boxes = BoxCover(in: space).boxes(covering: states).map(space.text)
-    let text = "promise \(promise.number) broken by rule \(rule): \(PolicyCheck.shown(boxes))"
+    // At most nine boxes, and the number of the others.
+    let rest = boxes.count - 8
+    let shown =
+      boxes.prefix(rest > 1 ? 8 : 9).joined(separator: "; ") + (rest > 1 ? "; and \(rest) more" : "")
     return Finding(
-      code: .promiseBroken,
-      problem: PolicyError(file: table.fileName, line: promise.line, text),
-      rule: rule,
-      promise: promise.number,
+      code: code,
+      problem: PolicyError(file: table.fileName, line: rule?.line, message(shown)),
+      rule: rule?.number,
       boxes: boxes,
       stateCount: states.count,
       witness: states.first.map(space.witness)

@@ -62,10 +62,7 @@ package struct PolicyDiff: Sendable, Hashable {
 
   /// Compares two policies.
   ///
-  /// - Parameters:
-  ///   - old: The policy to compare with. It must have a rule for every state.
-  ///   - new: The other policy. It must have a rule for every state.
-  /// - Throws: ``PolicyErrors`` if either has a gap, or if both together have too many states.
+  /// - Throws: ``PolicyErrors`` if either has a state without a rule, or if both together have too many states.
   package init(from old: PolicyTable, to new: PolicyTable) throws(PolicyErrors) {
     let space = try new.space(of: (old.rules + new.rules).flatMap(\.conditions))
     let before = Evaluation(old, in: space)

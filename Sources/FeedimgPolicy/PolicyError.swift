@@ -51,7 +51,7 @@ package struct PolicyErrors: Error, Sendable, Hashable, CustomStringConvertible 
 
   init(errors: [PolicyError]) { self.errors = errors }
 
-  /// The one problem of a file that cannot even be read.
+  /// The only problem.
   package init(_ error: PolicyError) { errors = [error] }
 
   /// One line per problem.
@@ -114,8 +114,19 @@ struct ProblemList {
     add(PolicyError(file: file, line: line, column: column, message, suggestion: suggestion))
   }
 
-  mutating func add(_ fault: CellError, in cell: MarkdownTable.Cell, line: Int) {
-    add(line: line, column: cell.column, fault.message, suggestion: fault.suggestion)
+  /// Reads a cell, or lists why it cannot be read.
+  @discardableResult
+  mutating func read<Value>(
+    _ cell: MarkdownTable.Cell,
+    line: Int,
+    _ read: (String) throws(FactError) -> Value?
+  ) -> Value? {
+    do throws(FactError) {
+      return try read(cell.text)
+    } catch {
+      add(line: line, column: cell.column, error.message, suggestion: error.suggestion)
+      return nil
+    }
   }
 
   /// - Throws: ``PolicyErrors`` if there are any problems, in the order of the file.

@@ -14,14 +14,12 @@ package struct PolicyReport: Sendable, Hashable {
 
   /// Checks a policy.
   ///
-  /// - Parameter table: The policy.
   /// - Throws: ``PolicyErrors`` if there are too many states; it names the fact with the most regions.
   package init(_ table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space()
     let check = PolicyCheck(Evaluation(table, in: space))
-    let promises = try PromiseCheck(table)
     findings =
-      check.gap + check.unreachable + promises.findings + check.offlineLoads
+      try check.gap + check.unreachable + PolicyCheck.brokenPromises(of: table) + check.offlineLoads
       + check.redundant + check.dearer + check.hidden
     name = table.name
     ruleCount = table.rules.count
@@ -109,7 +107,7 @@ package struct Finding: Sendable, Hashable {
 
   package let code: Code
   /// The message and its place.
-  package let problem: PolicyError
+  package var problem: PolicyError
   /// The number of the rule that the finding concerns.
   package var rule: Int?
   /// The numbers of the rules that cover ``rule`` together.

@@ -31,7 +31,7 @@ extension HostFact {
 extension Rule {
   fileprivate var json: JSONValue {
     var members: [(String, JSONValue)] = [
-      ("when", .object(JSONObject(conditions.map { ($0.fact.name, $0.json) }))),
+      ("when", .object(JSONObject(conditions.map { ($0.fact.name, cellJSON($0.text)) }))),
       ("image", .string(outcome.image.rawValue)),
       ("upgrade", .string(outcome.upgrade.rawValue)),
     ]
@@ -44,18 +44,10 @@ extension Rule {
 extension Promise {
   fileprivate var json: JSONValue {
     [
-      "when": .object(JSONObject(conditions.map { ($0.fact.name, $0.json) })),
-      "expect": .object(JSONObject(expectations.map { ($0.part.rawValue, $0.json) })),
+      "when": .object(JSONObject(conditions.map { ($0.fact.name, cellJSON($0.text)) })),
+      "expect": .object(JSONObject(expectations.map { ($0.part.rawValue, cellJSON($0.text)) })),
     ]
   }
-}
-
-extension Condition {
-  fileprivate var json: JSONValue { cellJSON(text) }
-}
-
-extension Expectation {
-  fileprivate var json: JSONValue { cellJSON(text) }
 }
 
 /// A cell as a string, an array of strings, or either under `not`.
@@ -66,13 +58,8 @@ private func cellJSON(_ text: String) -> JSONValue {
 }
 
 extension PolicyTable {
-  /// Reads a policy in JSON.
+  /// Reads a policy in JSON, as ``PolicySchema`` describes it; its member `policy` is for people only.
   ///
-  /// - Parameters:
-  ///   - name: The policy's name. The member `policy` is for people only.
-  ///   - fileName: The file name that error messages show.
-  ///   - json: A text that ``PolicySchema`` describes, in UTF-8.
-  ///   - catalog: The facts that the policy may use, besides those that it declares.
   /// - Throws: ``PolicyErrors`` with all problems, each with its field.
   package init(
     name: String,
@@ -84,8 +71,9 @@ extension PolicyTable {
     do throws(JSONError) {
       value = try JSONReader.value(in: json)
     } catch {
-      let problem = PolicyError(file: fileName, line: error.line, column: error.column, error.message)
-      throw PolicyErrors(errors: [problem])
+      throw PolicyErrors(
+        PolicyError(file: fileName, line: error.line, column: error.column, error.message)
+      )
     }
     var reader = PolicyJSONReader(file: fileName, catalog: catalog)
     let (rules, promises) = reader.read(value)
@@ -163,7 +151,7 @@ private struct PolicyJSONReader {
       for column in OutcomeColumn.allCases {
         let path = "\(path).\(column.rawValue)"
         guard let value = rule[column.rawValue], let text = text(value, at: path) else { continue }
-        do throws(CellError) { try column.read(text, into: &outcome) } catch { add(path, error) }
+        read(path) { () throws(FactError) in try column.read(text, into: &outcome) }
       }
     }
     return Rule(number: number, line: nil, conditions: conditions, outcome: outcome)
@@ -184,11 +172,8 @@ private struct PolicyJSONReader {
       for part in parts {
         let path = "\(path).expect.\(part.rawValue)"
         guard let value = expected?[part.rawValue], let cell = cell(value, at: path) else { continue }
-        do throws(CellError) {
-          if let expectation = try Expectation.read(cell, of: part) { expectations.append(expectation) }
-        } catch {
-          add(path, error)
-        }
+        let expectation = read(path) { () throws(FactError) in try Expectation.read(cell, of: part) }
+        if let expectation { expectations.append(expectation) }
       }
     }
     return Promise(number: number, line: nil, conditions: conditions, expectations: expectations)
@@ -204,11 +189,8 @@ private struct PolicyJSONReader {
     for fact in catalog.facts {
       let path = "\(path).\(fact.name)"
       guard let value = cells[fact.name], let cell = cell(value, at: path) else { continue }
-      do throws(CellError) {
-        if let condition = try Condition.read(cell, of: fact) { conditions.append(condition) }
-      } catch {
-        add(path, error)
-      }
+      let condition = read(path) { () throws(FactError) in try Condition.read(cell, of: fact) }
+      if let condition { conditions.append(condition) }
     }
     return conditions
   }
@@ -286,8 +268,15 @@ private struct PolicyJSONReader {
     return text
   }
 
-  private mutating func add(_ path: String, _ fault: CellError) {
-    add(path, fault.message, suggestion: fault.suggestion)
+  /// Reads a value, or lists why it cannot be read.
+  @discardableResult
+  private mutating func read<Value>(_ path: String, _ read: () throws(FactError) -> Value?) -> Value? {
+    do throws(FactError) {
+      return try read()
+    } catch {
+      add(path, error.message, suggestion: error.suggestion)
+      return nil
+    }
   }
 
   private mutating func add(_ path: String, _ message: String, suggestion: String? = nil) {

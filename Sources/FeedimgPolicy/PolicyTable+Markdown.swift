@@ -4,13 +4,9 @@ import FeedimgModel
 extension PolicyTable {
   /// Reads a policy from a Markdown text: its first table, and the tables under `## Promises`.
   ///
-  /// Everything else is prose. Does not check whether the rules leave a gap.
+  /// Everything else is prose. Lines may end in LF or CRLF, and a byte order mark may come first. Does not check
+  /// whether the rules leave a gap.
   ///
-  /// - Parameters:
-  ///   - name: The policy's name, such as `default`.
-  ///   - fileName: The file name that error messages show.
-  ///   - markdown: UTF-8. Lines may end in LF or CRLF, and a byte order mark may come first.
-  ///   - catalog: The facts that the policy may use.
   /// - Throws: ``PolicyErrors`` with the problems of the file, at most one hundred.
   package init(
     name: String,
@@ -21,8 +17,10 @@ extension PolicyTable {
     var problems = ProblemList(file: fileName)
     let tables = try MarkdownTable.tables(in: markdown, file: fileName)
     guard let first = tables.first, !first.isUnderPromises else {
-      problems.add(line: tables.first?.header.line, Self.missing(tables.isEmpty))
-      throw PolicyErrors(errors: problems.errors)
+      let place = tables.isEmpty ? "" : " before `## Promises`"
+      let expected = tables.isEmpty ? "a Markdown table" : "one"
+      let message = "no table\(place), expected \(expected) with a column `→ image`"
+      throw PolicyErrors(PolicyError(file: fileName, line: tables.first?.header.line, message))
     }
     let reader = TableReader(first, facts: catalog, outcomes: OutcomeColumn.named, problems: &problems)
     if !reader.columns.contains(where: \.isImage) {
@@ -35,9 +33,7 @@ extension PolicyTable {
       var outcome = Outcome(image: .placeholder)
       for (column, cell) in zip(reader.columns, row.cells) {
         guard case .outcome(let part) = column else { continue }
-        do throws(CellError) { try part.read(cell.text, into: &outcome) } catch {
-          problems.add(error, in: cell, line: row.line)
-        }
+        problems.read(cell, line: row.line) { text throws(FactError) in try part.read(text, into: &outcome) }
       }
       rules.append(Rule(number: number, line: row.line, conditions: conditions, outcome: outcome))
     }
@@ -52,12 +48,6 @@ extension PolicyTable {
     self.promises = promises
     hostFacts = catalog.hostFacts
     columns = reader.columns.compactMap { if case .fact(let fact) = $0 { fact } else { nil } }
-  }
-
-  private static func missing(_ hasNoTable: Bool) -> String {
-    hasNoTable
-      ? "no table, expected a Markdown table with a column `→ image`"
-      : "no table before `## Promises`, expected one with a column `→ image`"
   }
 
   private static func read(
@@ -86,13 +76,13 @@ extension MarkdownTable {
   ///
   /// - Throws: ``PolicyErrors`` if the file is empty or not UTF-8.
   static func tables(in bytes: [UInt8], file: String) throws(PolicyErrors) -> [MarkdownTable] {
-    guard !bytes.isEmpty else { throw PolicyErrors(errors: [PolicyError(file: file, "the file is empty")]) }
+    guard !bytes.isEmpty else { throw PolicyErrors(PolicyError(file: file, "the file is empty")) }
     guard String(validating: bytes, as: UTF8.self) != nil else {
       let line =
         1
         + (bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
           .firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0)
-      throw PolicyErrors(errors: [PolicyError(file: file, line: line, "the line is not valid UTF-8")])
+      throw PolicyErrors(PolicyError(file: file, line: line, "the line is not valid UTF-8"))
     }
     return MarkdownScanner.tables(in: bytes)
   }
@@ -105,16 +95,12 @@ extension TableReader where Outcome == DecisionPart {
   ///
   /// Reports those that it cannot read.
   func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
-    var expectations: [Expectation] = []
-    for (column, cell) in zip(columns, row.cells) {
-      guard case .outcome(let part) = column else { continue }
-      do throws(CellError) {
-        if let expectation = try Expectation.read(cell.text, of: part) { expectations.append(expectation) }
-      } catch {
-        problems.add(error, in: cell, line: row.line)
+    zip(columns, row.cells).compactMap { column, cell in
+      guard case .outcome(let part) = column else { return nil }
+      return problems.read(cell, line: row.line) { text throws(FactError) in
+        try Expectation.read(text, of: part)
       }
     }
-    return expectations
   }
 }
 
@@ -131,7 +117,7 @@ enum OutcomeColumn: String, CaseIterable {
   static var named: [(name: String, value: OutcomeColumn)] { allCases.map { ($0.rawValue, $0) } }
 
   /// Reads a cell: a word of the column, or `-` if the column may be omitted.
-  func read(_ cell: String, into outcome: inout Outcome) throws(CellError) {
+  func read(_ cell: String, into outcome: inout Outcome) throws(FactError) {
     switch self {
     case .image: outcome.image = try word(cell, absent: nil)
     case .upgrade: outcome.upgrade = try word(cell, absent: .never)
@@ -139,30 +125,23 @@ enum OutcomeColumn: String, CaseIterable {
     }
   }
 
-  private func word<Word>(_ cell: String, absent: Word?) throws(CellError) -> Word
+  private func word<Word>(_ cell: String, absent: Word?) throws(FactError) -> Word
   where Word: RawRepresentable & CaseIterable, Word.RawValue == String {
     let text = cell.singleSpaced
     if let word = Word(rawValue: text) { return word }
     if let absent, text == "-" { return absent }
     let words = Word.allCases.map(\.rawValue)
     guard !text.isEmpty else {
-      throw CellError(message: "empty cell, expected \(words.joined(separator: ", "))")
+      throw FactError(message: "empty cell, expected \(words.joined(separator: ", "))")
     }
-    let near = Spelling.nearest(to: text, among: words)
-    let expected = near == nil ? ", expected \(words.joined(separator: ", "))" : ""
-    throw CellError(message: "\(rawValue) has no value \(text.quoted)\(expected)", suggestion: near)
+    throw FactError(noValue: text, of: rawValue, among: words)
   }
 }
 
 extension PolicyTable {
-  /// Whether a file can be read as a policy at all: valid JSON, or text with a table.
+  /// Whether a file can be read as a policy at all: valid JSON for a name ending in `.json`, or text with a table.
   ///
   /// Such a file may still contain errors; those have a line or field.
-  ///
-  /// - Parameters:
-  ///   - fileName: JSON if it ends in `.json`, otherwise Markdown.
-  ///   - text: The file's bytes.
-  /// - Returns: False for an empty file and for one that is not UTF-8.
   package static func isReadable(fileName: String, text: [UInt8]) -> Bool {
     if fileName.hasSuffix(".json") { return (try? JSONReader.value(in: text)) != nil }
     return (try? MarkdownTable.tables(in: text, file: fileName))?.isEmpty == false

@@ -21,10 +21,8 @@ package struct PolicyTable: Sendable, Hashable {
 
   /// Reads a policy file: JSON if its name ends in `.json`, otherwise Markdown.
   ///
-  /// - Parameters:
-  ///   - fileName: Error messages show it. Its last part without the suffix is the policy's name.
-  ///   - text: The file's bytes.
-  ///   - catalog: The facts that the policy may use.
+  /// The last part of the file name, without the suffix, is the policy's name; error messages show all of it.
+  ///
   /// - Throws: ``PolicyErrors`` with all problems of the file.
   package init(
     fileName: String,

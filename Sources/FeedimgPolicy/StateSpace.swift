@@ -24,10 +24,10 @@ package struct StateSpace: Sendable, Hashable {
   /// They belong to the states of every policy.
   private static let factsOfLaws: [Fact] = [.network, .original, .thumbnail]
 
-  /// The states that some conditions can tell apart.
+  /// The states that some conditions of a file can tell apart.
   ///
-  /// - Throws: ``TooManyStatesError`` for more than ``maximumCount`` states.
-  init(of conditions: [Condition]) throws(TooManyStatesError) {
+  /// - Throws: ``PolicyErrors`` for more than ``maximumCount`` states; it names the fact with the most regions.
+  init(of conditions: [Condition], file: String) throws(PolicyErrors) {
     var facts = Self.factsOfLaws
     var thresholds: [[Threshold]] = facts.map { _ in [] }
     for condition in conditions {
@@ -47,8 +47,11 @@ package struct StateSpace: Sendable, Hashable {
       count = isOverflow ? .max : product
     }
     guard count <= Self.maximumCount else {
+      let shown = count == .max ? "too many" : "\(count)"
       let widest = axes.max { $0.regions.count < $1.regions.count }
-      throw TooManyStatesError(count: count, fact: widest?.fact, regionCount: widest?.regions.count ?? 0)
+      let cause = widest.map { "; `\($0.fact.name)` alone has \($0.regions.count) ranges or values" } ?? ""
+      let message = "\(shown) states, the limit is \(Self.maximumCount)\(cause)"
+      throw PolicyErrors(PolicyError(file: file, message))
     }
     self.strides = strides
     self.count = count
@@ -100,35 +103,7 @@ package struct StateSpace: Sendable, Hashable {
 
   /// The state of a situation.
   package func state(of situation: Situation) -> Int {
-    var state = 0
-    for (axis, stride) in zip(axes, strides) {
-      let index =
-        switch axis.fact.domain {
-        case .words: axis.fact.ordinal(in: situation)
-        case .quantity:
-          axis.fact.quantity(in: situation).map { quantity in axis.upperBounds.count { $0 < quantity } }
-            ?? axis.regions.count - 1
-        }
-      state += index * stride
-    }
-    return state
-  }
-}
-
-/// The states of a policy are too many to enumerate.
-struct TooManyStatesError: Error {
-  /// `Int.max` if the number overflows.
-  let count: Int
-  /// The fact with the most regions.
-  let fact: Fact?
-  let regionCount: Int
-}
-
-extension TooManyStatesError {
-  var message: String {
-    let shown = count == .max ? "too many" : "\(count)"
-    let cause = fact.map { "; `\($0.name)` alone has \(regionCount) ranges or values" } ?? ""
-    return "\(shown) states, the limit is \(StateSpace.maximumCount)\(cause)"
+    StateIndex(self).state(of: situation)
   }
 }
 
@@ -169,25 +144,10 @@ struct FitsTie: Sendable, Hashable {
   private let size: Int?
   private let budgetLeft: Int?
 
-  /// The values of a quantity in a state.
-  private enum Knowledge {
-    case unknown
-    case between(ClosedRange<Int>)
-    /// The policy does not use it.
-    case open
+  /// The known values of a quantity in a state, and whether it can be unknown.
+  private typealias Knowledge = (range: ClosedRange<Int>?, canBeUnknown: Bool)
 
-    var range: ClosedRange<Int>? {
-      switch self {
-      case .unknown: nil
-      case .between(let range): range
-      case .open: 0...Int.max
-      }
-    }
-
-    var canBeUnknown: Bool { if case .between = self { false } else { true } }
-  }
-
-  /// - Returns: nil where the axes are independent.
+  /// Returns nil where the axes are independent.
   init?(_ axes: [Axis]) {
     guard let fits = axes.firstIndex(where: { $0.fact == .fits }) else { return nil }
     self.fits = fits
@@ -217,14 +177,15 @@ struct FitsTie: Sendable, Hashable {
       situation.size = (size.range?.upperBound).map { ByteCount($0) }
       situation.budgetLeft = (budgetLeft.range?.lowerBound).map { ByteCount($0) }
     default:
-      if case .open = size { situation.size = nil }
-      if case .open = budgetLeft { situation.budgetLeft = nil }
+      if size.canBeUnknown { situation.size = nil }
+      if budgetLeft.canBeUnknown { situation.budgetLeft = nil }
     }
   }
 
   private func knowledge(_ axis: Int?, _ coordinates: [Int], _ axes: [Axis]) -> Knowledge {
-    guard let axis else { return .open }
-    if case .quantities(let range) = axes[axis].regions[coordinates[axis]] { return .between(range) }
-    return .unknown
+    // The policy does not use the quantity.
+    guard let axis else { return (0...Int.max, true) }
+    if case .quantities(let range) = axes[axis].regions[coordinates[axis]] { return (range, false) }
+    return (nil, true)
   }
 }

@@ -96,16 +96,13 @@ struct TableReader<Outcome> {
   ///
   /// Reports those that it cannot read.
   func conditions(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Condition] {
-    var conditions: [Condition] = []
-    for (column, cell) in zip(columns, row.cells) {
-      guard case .fact(let fact) = column else { continue }
-      do throws(CellError) {
-        if let condition = try Condition.read(cell.text, of: fact) { conditions.append(condition) }
-      } catch {
-        problems.add(error, in: cell, line: row.line)
+    zip(columns, row.cells).compactMap { column, cell in
+      guard case .fact(let fact) = column else { return nil }
+      return problems.read(cell, line: row.line) { text throws(FactError) in
+        try Condition.read(text, of: fact)
       }
     }
-    return conditions.sorted { $0.fact < $1.fact }
+    .sorted { $0.fact < $1.fact }
   }
 
   /// The name of a column in single spaces, and whether an arrow precedes it.

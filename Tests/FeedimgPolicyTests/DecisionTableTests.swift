@@ -52,7 +52,7 @@ struct DecisionTableTests {
   @Test(arguments: ShippedPolicies.all.map(\.name))
   func `a recorded table is a table of cases that covers every state`(name: String) throws {
     let table = try Shipped.table(name)
-    let golden = try GoldenTable(table).markdown
+    let golden = try DecisionTable(table).golden
     let cases = try PolicyCases(fileName: "\(name).golden.md", markdown: Array(golden.utf8))
     let report = try CaseReport(cases, of: table)
     #expect(report.lines == [])

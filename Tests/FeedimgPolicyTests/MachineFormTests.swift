@@ -145,11 +145,7 @@ struct MachineFormTests {
   }
 
   @Test func `the table of all states has one object per state, the last fact fastest`() throws {
-    let states = try StateListing(Shipped.table("default")).json
-    guard case .array(let elements) = states else {
-      Issue.record("no array")
-      return
-    }
+    let elements = try DecisionTable(Shipped.table("default"), everyState: true).json
     #expect(elements.count == 90)
     #expect(
       elements[3].text(.compact)
@@ -159,18 +155,15 @@ struct MachineFormTests {
         """#
     )
     let fixed = [try FixedFact("network", "cellular"), try FixedFact("original", "remote")]
-    var count = 0
-    try StateListing(Shipped.table("budgeted"), fixing: fixed).forEachState { state in
-      count += 1
-      #expect(state["state"]?["network"] == "cellular")
-    }
-    #expect(count == 3240 / 15)
+    let table = try DecisionTable(Shipped.table("budgeted"), fixing: fixed, everyState: true)
+    #expect(table.json.allSatisfy { $0["state"]?["network"] == "cellular" })
+    #expect(table.rows.count == 3240 / 15)
   }
 
   @Test func `quantities appear as their regions`() throws {
     var found: [String] = []
-    try StateListing(Shipped.table("budgeted")).forEachState { state in
-      guard let text = state["state"]?["budget left"]?.text, !found.contains(text) else { return }
+    for state in try DecisionTable(Shipped.table("budgeted"), everyState: true).json {
+      guard let text = state["state"]?["budget left"]?.text, !found.contains(text) else { continue }
       found.append(text)
     }
     #expect(

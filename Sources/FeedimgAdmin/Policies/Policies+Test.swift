@@ -105,7 +105,7 @@ extension Policies {
     return try naming { () throws(PolicyErrors) in
       // Compiling fails if a state has no rule.
       _ = try CompiledPolicy(table)
-      return try GoldenTable(table).markdown
+      return try DecisionTable(table).golden
     }
   }
 
