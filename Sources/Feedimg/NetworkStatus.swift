@@ -61,8 +61,8 @@ public struct NetworkStatus: Sendable {
   ///   thread.
   public func watch(_ report: @escaping @Sendable (NetworkState) -> Void) -> NetworkSubscription? {
     let hasEnded = Mutex(false)
-    let observation = monitor.observe(report, end: { hasEnded.withLock { $0 = true } })
-    return hasEnded.withLock { $0 } ? nil : NetworkSubscription(observation)
+    let cancel = monitor.observe(report, end: { hasEnded.withLock { $0 = true } })
+    return hasEnded.withLock { $0 } ? nil : NetworkSubscription(end: cancel)
   }
 
   /// Returns the current state, then each change, as ``watch(_:)`` reports them.
@@ -73,16 +73,16 @@ public struct NetworkStatus: Sendable {
 
 /// An observation of the network, which ends when it is cancelled or released.
 public final class NetworkSubscription: Sendable {
-  private let observation: NetworkObservation
+  private let end: @Sendable () -> Void
 
-  init(_ observation: NetworkObservation) { self.observation = observation }
+  init(end: @escaping @Sendable () -> Void) { self.end = end }
 
-  deinit { observation.cancel() }
+  deinit { end() }
 
   /// Ends the observation.
   ///
   /// A call that is already running completes; no other call follows.
-  public func cancel() { observation.cancel() }
+  public func cancel() { end() }
 }
 
 extension SettingsStore {

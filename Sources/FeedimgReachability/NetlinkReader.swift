@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Synchronization
 
@@ -21,6 +22,9 @@ package final class NetlinkReader: NetworkReading {
   /// Calls to services run outside the lock.
   private let adviceCache: Mutex<AdviceCache>
 
+  /// The number of times that the kernel dropped events.
+  let overruns = Atomic(0)
+
   private let choose: @Sendable () -> NetworkServices
   private let peer: @Sendable () -> String?
   private let mark: @Sendable (NetworkIdentity) -> Metered?
@@ -28,9 +32,8 @@ package final class NetlinkReader: NetworkReading {
   /// Creates a reader without opening a socket.
   ///
   /// - Parameters:
-  ///   - services: Chooses the services to ask besides the kernel, for each reading. The first call takes
-  ///     about a
-  ///     millisecond, later calls some tenths.
+  ///   - services: Chooses the services to ask besides the kernel, for each reading. Asking them takes about a
+  ///     millisecond the first time, later some tenths.
   ///   - adviceLifetime: The lifetime of their replies. Zero asks at each reading.
   ///   - peer: The address of the last server that responded, such as `192.0.2.1`. The reader follows the
   ///     route to it.
@@ -200,45 +203,33 @@ struct SnapshotCache {
   /// The longest lifetime, because some changes cause no event, such as those of an access point.
   static let longestLifetime = Duration.seconds(1)
 
-  private var issued = 0
-  /// Readings up to this number may be outdated.
-  private var outdated = 0
+  private var order = ReadingOrder()
   private var known: (number: Int, snapshot: Snapshot, inputs: Inputs, time: ContinuousClock.Instant)?
 
-  /// Starts a reading.
-  ///
-  /// - Returns: Its number, counted from 1.
-  mutating func begin() -> Int {
-    issued += 1
-    return issued
-  }
+  /// Starts a reading, and returns its number, counted from 1.
+  mutating func begin() -> Int { order.begin() }
 
   /// Keeps the result of a reading, unless a later reading has ended or an event arrived since its start.
   ///
-  /// - Parameters:
-  ///   - snapshot: The result.
-  ///   - number: The number of the reading.
-  ///   - inputs: Its inputs.
-  ///   - time: Its start, by a clock that continues while the machine sleeps.
+  /// Times are those of a clock that continues while the machine sleeps.
   mutating func keep(
     _ snapshot: Snapshot,
     _ number: Int,
     _ inputs: Inputs,
     at time: ContinuousClock.Instant
   ) {
-    if max(known?.number ?? 0, outdated) < number { known = (number, snapshot, inputs, time) }
+    if order.end(number), order.isCurrent { known = (number, snapshot, inputs, time) }
   }
 
   /// Discards the result, and those of running readings, because an event arrived.
-  mutating func forget() { (known, outdated) = (nil, issued) }
+  mutating func forget() {
+    order.invalidate()
+    known = nil
+  }
 
-  /// The latest result, if it is valid.
+  /// The latest result; nil if a reading is needed.
   ///
-  /// - Parameters:
-  ///   - inputs: The current inputs.
-  ///   - number: The number of the first reading since which events are received.
-  ///   - time: The current time, by the same clock.
-  /// - Returns: Nil if a reading is needed.
+  /// It must be from the reading with this number, since which events are received, or from a later one.
   func snapshot(_ inputs: Inputs, eventsSince number: Int, at time: ContinuousClock.Instant) -> Snapshot? {
     guard let known, known.number >= number, known.inputs == inputs,
       known.time.duration(to: time) < Self.longestLifetime
@@ -257,36 +248,17 @@ enum RouteProbe {
   }
 
   private static func canConnect(to address: IPAddress) -> Bool {
-    let handle = socket(
-      Int32(address.family.number),
-      Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-      0
-    )
+    var hints = addrinfo()
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(address.description, "53", &hints, &list) == 0, let name = list?.pointee else {
+      return false
+    }
+    defer { freeaddrinfo(list) }
+    let handle = socket(name.ai_family, name.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { return false }
     defer { close(handle) }
-    let port = in_port_t(53).bigEndian
-    switch address {
-    case .v4(let value):
-      var name = sockaddr_in()
-      name.sin_family = sa_family_t(AF_INET)
-      name.sin_port = port
-      name.sin_addr.s_addr = value.bigEndian
-      return connect(handle, to: &name)
-    case .v6:
-      var name = sockaddr_in6()
-      name.sin6_family = sa_family_t(AF_INET6)
-      name.sin6_port = port
-      address.withBytes { bytes in withUnsafeMutableBytes(of: &name.sin6_addr) { $0.copyMemory(from: bytes) }
-      }
-      return connect(handle, to: &name)
-    }
-  }
-
-  private static func connect<Name>(_ handle: Int32, to name: inout Name) -> Bool {
-    withUnsafeBytes(of: &name) { bytes in
-      bytes.withMemoryRebound(to: sockaddr.self) {
-        Glibc.connect(handle, $0.baseAddress, socklen_t(bytes.count)) == 0
-      }
-    }
+    return connect(handle, name.ai_addr, name.ai_addrlen) == 0
   }
 }

@@ -73,11 +73,11 @@ struct LiveMonitorTests {
     let namespace = try Namespace()
     let monitor = NetlinkMonitor()
     let told = AsyncStream.makeStream(of: NetworkKind.self)
-    let observation = namespace.run { monitor.observe { told.continuation.yield($0.kind) } }
+    let cancel = namespace.run { monitor.observe { told.continuation.yield($0.kind) } }
     var kinds = told.stream.makeAsyncIterator()
     #expect(await kinds.next() == .offline)
-    observation.cancel()
-    observation.cancel()
+    cancel()
+    cancel()
     while !threads(in: namespace).isEmpty { await Task.yield() }
     namespace.ip(Self.cable)
     told.continuation.finish()

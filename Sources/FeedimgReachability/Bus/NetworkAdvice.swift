@@ -82,14 +82,9 @@ struct AdviceCache: Sendable {
     let services: NetworkServices
   }
 
-  private struct Entry {
-    let advice: NetworkAdvice
-    let askedAt: ContinuousClock.Instant
-  }
-
   /// The lifetime of a reply.
   let lifetime: Duration
-  private var entries: [Key: Entry] = [:]
+  private var entries: [Key: (advice: NetworkAdvice, askedAt: ContinuousClock.Instant)] = [:]
 
   init(lifetime: Duration) { self.lifetime = lifetime }
 
@@ -112,7 +107,7 @@ struct AdviceCache: Sendable {
     let key = Key(path: path, services: services)
     if let known = entries[key], known.askedAt > askedAt { return }
     entries = entries.filter { askedAt - $0.value.askedAt < lifetime }
-    entries[key] = Entry(advice: advice, askedAt: askedAt)
+    entries[key] = (advice, askedAt)
   }
 
   /// Discards all replies, because an event made them outdated.

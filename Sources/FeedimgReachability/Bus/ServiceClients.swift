@@ -27,8 +27,7 @@ enum NetworkManagerClient {
 
   /// Whether data over a device costs.
   ///
-  /// - Returns: Nil if NetworkManager does not manage the device, or only guesses that data is free. Other
-  ///   evidence
+  /// - Returns: Nil if NetworkManager does not manage the device, or only guesses that data is free. Other evidence
   ///   may then be better.
   static func metered(_ device: String, _ bus: some BusCalling) -> Metered? {
     // NMMetered of libnm: 1 yes, 2 no, 3 guessed yes, 4 guessed no, 0 unknown.
@@ -109,9 +108,7 @@ enum PortalClient {
     var isCaptive: Bool
   }
 
-  /// The state of the network.
-  ///
-  /// - Returns: Nil if there is no portal, or if it does not know the network.
+  /// The state of the network; nil if there is no portal, or if it does not know the network.
   static func status(_ bus: some BusCalling) -> Status? {
     let method = BusMethod(
       service: "org.freedesktop.portal.Desktop",

@@ -16,11 +16,9 @@ final class SystemBus: BusCalling {
   /// Readable when a message has arrived.
   var descriptor: Int32 { library.descriptor(bus) }
 
-  /// Connects to a bus; nil if there is no bus, or no sd-bus library.
+  /// Connects to the bus at a D-Bus address, or to the system bus; nil if there is no bus, or no sd-bus library.
   ///
-  /// - Parameters:
-  ///   - address: The D-Bus address of the bus; nil for the system bus.
-  ///   - timeout: The longest wait for a reply. An image load waits for it.
+  /// The timeout is the longest wait for a reply. An image load waits for it.
   init?(address: String? = nil, timeout: Duration = .milliseconds(200)) {
     // Most systems without the bus also lack the library, and searching for it takes longer than this check.
     if address == nil, !TextFile.exists(Self.path) { return nil }
@@ -71,12 +69,10 @@ final class SystemBus: BusCalling {
     return BusReader(library: library, message: reply).value()
   }
 
-  /// Subscribes to signals.
-  ///
-  /// They only make ``descriptor`` readable.
-  ///
-  /// - Parameter rule: A D-Bus match rule.
-  func listen(to rule: String) {
+  /// Subscribes to a signal of an interface, with any first argument if it is nil; it makes ``descriptor`` readable.
+  func listen(to interface: String, _ signal: String, about argument: String? = nil) {
+    let rule =
+      "type='signal',interface='\(interface)',member='\(signal)'" + (argument.map { ",arg0='\($0)'" } ?? "")
     // Without a callback, this call does not wait for the bus.
     _ = library.addMatch(bus, nil, rule, nil, nil, nil)
   }
@@ -130,9 +126,7 @@ struct BusLibrary {
   let read: @convention(c) (Message, CChar, UnsafeMutableRawPointer?) -> Int32
   let release: @convention(c) (Message) -> Message?
 
-  /// Loads the library.
-  ///
-  /// - Returns: Nil if the system has no library or an incompatible version.
+  /// Loads the library; nil if the system has no library or an incompatible version.
   init?() {
     guard let library = dlopen("libsystemd.so.0", RTLD_LAZY | RTLD_LOCAL) else { return nil }
     func find<Function>(_ name: String) throws(Missing) -> Function {
@@ -172,9 +166,7 @@ struct BusReader {
   let library: BusLibrary
   let message: BusLibrary.Message
 
-  /// The next value.
-  ///
-  /// - Returns: Nil at the end of the message or of the current container.
+  /// The next value; nil at the end of the message or of the current container.
   func value() -> BusValue? {
     var type: CChar = 0
     var contents: BusLibrary.Text?

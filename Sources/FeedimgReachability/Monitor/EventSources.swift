@@ -5,36 +5,24 @@ import Glibc
 /// All sources that wake the monitor's thread.
 final class EventSources {
   /// The reasons to wake.
-  struct Wake: OptionSet {
-    let rawValue: Int
+  struct Wake {
     /// Another thread called for attention.
-    static let waker = Wake(rawValue: 1 << 0)
+    var isCalled = false
     /// The network may have changed.
     ///
     /// The events are still to be drained.
-    static let event = Wake(rawValue: 1 << 1)
+    var hasEvents = false
     /// The machine resumed from sleep, or the user set its clock.
-    static let resume = Wake(rawValue: 1 << 2)
+    var isResumed = false
   }
 
+  let events = NetworkEvents(try? NetlinkEvents())
   private let waker: Waker
-  private let events = NetworkEvents(try? NetlinkEvents())
   private let resume = ResumeTimer()
-
-  /// Whether the kernel sends events.
-  var hasNetlink: Bool { events.netlink != nil }
 
   init(waker: Waker) { self.waker = waker }
 
-  /// Subscribes to services, unless it already has.
-  func listen(to services: NetworkServices) { events.listen(to: services) }
-
-  /// Sleeps until an event, or until the time ends.
-  ///
-  /// - Parameters:
-  ///   - time: The longest sleep.
-  ///   - orEvent: Whether a network event ends the sleep.
-  /// - Returns: The reasons to wake.
+  /// Sleeps for a time, or until another thread, the clock or, with `orEvent`, a network event ends the sleep.
   func wait(atMost time: Duration, orEvent: Bool) -> Wake {
     // poll(2) ignores negative descriptors.
     let descriptors = [
@@ -45,22 +33,12 @@ final class EventSources {
       resume?.descriptor ?? -1,
     ]
     var waits = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    guard poll(&waits, nfds_t(waits.count), Self.milliseconds(time)) > 0 else { return [] }
-    var wake = Wake()
-    if waits[0].revents != 0 {
-      waker.clear()
-      wake.insert(.waker)
-    }
-    if waits[1...3].contains(where: { $0.revents != 0 }) { wake.insert(.event) }
-    if waits[4].revents != 0 {
-      resume?.arm()
-      wake.insert(.resume)
-    }
-    return wake
+    guard poll(&waits, nfds_t(waits.count), Self.milliseconds(time)) > 0 else { return Wake() }
+    let isReady = waits.map { $0.revents != 0 }
+    if isReady[0] { waker.clear() }
+    if isReady[4] { resume?.arm() }
+    return Wake(isCalled: isReady[0], hasEvents: isReady[1...3].contains(true), isResumed: isReady[4])
   }
-
-  /// Discards the events that have arrived.
-  func drain() -> NetworkWatch.Events { events.drain() }
 
   /// Rounds up, so that the time has passed when the sleep ends.
   private static func milliseconds(_ duration: Duration) -> Int32 {
@@ -76,7 +54,7 @@ final class EventSources {
 final class ResumeTimer {
   let descriptor: Int32
 
-  /// - Returns: Nil if the system has no such timers.
+  /// Returns nil if the system has no such timers.
   init?() {
     descriptor = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
     guard descriptor >= 0 else { return nil }
@@ -105,8 +83,9 @@ final class ResumeTimer {
 final class NetworkEvents {
   /// Nil if the kernel sends no events.
   let netlink: NetlinkEvents?
-  private(set) var system: ServiceSignals?
-  private(set) var portal: ServiceSignals?
+  /// Connections that receive signals which may change the advice of services.
+  private(set) var system: SystemBus?
+  private(set) var portal: SystemBus?
 
   init(_ netlink: NetlinkEvents?) { self.netlink = netlink }
 
@@ -114,8 +93,19 @@ final class NetworkEvents {
   ///
   /// The bus's confirmation is the first event.
   func listen(to services: NetworkServices) {
-    if system == nil { system = ServiceSignals(ofSystem: services.system) }
-    if portal == nil { portal = ServiceSignals(ofPortal: services.portal) }
+    if system == nil {
+      let interfaces = [NetworkManagerClient.interface] + ModemManagerClient.interfaces
+      let names = [NetworkManagerClient.service, ModemManagerClient.service]
+      system = services.system.open()
+      for interface in interfaces {
+        system?.listen(to: "org.freedesktop.DBus.Properties", "PropertiesChanged", about: interface)
+      }
+      for name in names { system?.listen(to: "org.freedesktop.DBus", "NameOwnerChanged", about: name) }
+    }
+    if portal == nil {
+      portal = services.portal.open()
+      portal?.listen(to: PortalClient.interface, "changed")
+    }
   }
 
   /// Discards the events that have arrived.
@@ -126,7 +116,7 @@ final class NetworkEvents {
   }
 
   /// - Returns: The number of messages. A lost connection is closed and counts as one.
-  private static func drain(_ signals: inout ServiceSignals?) -> Int {
+  private static func drain(_ signals: inout SystemBus?) -> Int {
     guard let bus = signals else { return 0 }
     if let count = bus.drain() { return count }
     signals = nil

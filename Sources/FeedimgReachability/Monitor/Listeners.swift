@@ -19,9 +19,7 @@ struct Listeners {
   /// No listener can join after that.
   private(set) var isOver = false
 
-  /// Adds a listener.
-  ///
-  /// - Returns: Nil after the last listener has left.
+  /// Adds a listener; nil after the last listener has left.
   mutating func join(_ listener: Listener) -> ID? {
     guard !isOver else { return nil }
     defer { nextID += 1 }

@@ -20,28 +20,22 @@ final class MonitorThread: Sendable {
   private let listeners = Mutex(Listeners())
   private let waker: Waker
   private let isRefreshRequested = Atomic(false)
-  private let noteOverrun: @Sendable () -> Void
   private let start = SuspendingClock.now
 
   /// Returns nil if the process has no descriptor left.
   ///
-  /// - Parameters:
-  ///   - reader: Reads the state of the network.
-  ///   - makeWatcher: See ``NetlinkMonitor/init(reader:alsoWatching:)``.
-  ///   - polling: The time between readings if the system does not report all changes.
-  ///   - noteOverrun: Called each time the kernel dropped events.
+  /// See ``NetlinkMonitor/init(reader:alsoWatching:)``. Without reports of all changes, `polling` is the time
+  /// between readings.
   init?(
     reader: NetlinkReader,
     alsoWatching makeWatcher: NetlinkMonitor.WatcherMaker?,
-    polling: Duration,
-    noteOverrun: @escaping @Sendable () -> Void
+    polling: Duration
   ) {
     guard let waker = Waker() else { return nil }
     self.waker = waker
     self.reader = reader
     self.makeWatcher = makeWatcher
     self.polling = polling
-    self.noteOverrun = noteOverrun
   }
 
   /// Adds a listener, which receives nothing before the next ``wake()``.
@@ -84,7 +78,7 @@ final class MonitorThread: Sendable {
     // Open both before the first reading, so that no change is missed in between.
     let sources = EventSources(waker: waker)
     let watcher = makeWatcher? { [weak self] in self?.refresh() }
-    let receivesAll = sources.hasNetlink && (makeWatcher == nil || watcher != nil)
+    let receivesAll = sources.events.netlink != nil && (makeWatcher == nil || watcher != nil)
     var watch = NetworkWatch(period: receivesAll ? Self.safetyPeriod : polling)
     while !listeners.withLock({ $0.isOver }) {
       switch watch.step(at: now) {
@@ -101,31 +95,22 @@ final class MonitorThread: Sendable {
         if let state = watch.published {
           for listener in listeners.withLock({ $0.takeNew() }) { listener.report(state) }
         }
-        sources.listen(to: reader.services)
-        sleep(sources, until, orEvent: orEvent, &watch)
+        sources.events.listen(to: reader.services)
+        let wake = sources.wait(atMost: until - now, orEvent: orEvent)
+        let isRequested = wake.isCalled && isRefreshRequested.exchange(false, ordering: .relaxed)
+        if isRequested || wake.isResumed { watch.woke(at: now) }
+        if wake.hasEvents {
+          let events = drain(sources)
+          watch.received(events, at: now)
+        }
       }
     }
     withExtendedLifetime(watcher) {}
   }
 
-  private func sleep(
-    _ sources: EventSources,
-    _ until: Duration,
-    orEvent: Bool,
-    _ watch: inout NetworkWatch
-  ) {
-    let wake = sources.wait(atMost: until - now, orEvent: orEvent)
-    if wake.contains(.waker), isRefreshRequested.exchange(false, ordering: .relaxed) { watch.woke(at: now) }
-    if wake.contains(.resume) { watch.woke(at: now) }
-    if wake.contains(.event) {
-      let events = drain(sources)
-      watch.received(events, at: now)
-    }
-  }
-
   private func drain(_ sources: EventSources) -> NetworkWatch.Events {
-    let events = sources.drain()
-    if events == .overrun { noteOverrun() }
+    let events = sources.events.drain()
+    if events == .overrun { reader.overruns.add(1, ordering: .relaxed) }
     return events
   }
 

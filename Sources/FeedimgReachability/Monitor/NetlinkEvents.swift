@@ -17,8 +17,7 @@ package final class NetlinkEvents {
 
   /// Opens the socket and joins the groups.
   ///
-  /// - Parameter isForAll: True for a reader that checks for events only now and then. It also receives
-  ///   changes of
+  /// - Parameter isForAll: True for a reader that checks for events only now and then. It also receives changes of
   ///   narrow routes, and its buffer stays small.
   /// - Throws: `refused` if the system does not support these events or does not permit them.
   package init(isForAll: Bool = false) throws(NetlinkError) {

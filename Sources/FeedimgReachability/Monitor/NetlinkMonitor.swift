@@ -15,14 +15,12 @@ package final class NetlinkMonitor: NetworkMonitoring {
   private let polling: Duration
   /// Guards the current thread.
   private let thread = Mutex<MonitorThread?>(nil)
-  private let overruns = Overruns()
 
   /// Creates a monitor without opening a socket.
   ///
   /// - Parameters:
   ///   - reader: Reads the state of the network.
-  ///   - makeWatcher: Called when the thread starts, which keeps the watcher until it ends. If it returns
-  ///     nil, the
+  ///   - makeWatcher: Called when the thread starts, which keeps the watcher until it ends. If it returns nil, the
   ///     thread reads the network every few seconds.
   package convenience init(
     reader: NetlinkReader = NetlinkReader(),
@@ -40,7 +38,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
   /// The number of times that the kernel dropped events.
   ///
   /// After each, the monitor read the whole state again.
-  package var overrunCount: Int { overruns.count.load(ordering: .relaxed) }
+  package var overrunCount: Int { reader.overruns.load(ordering: .relaxed) }
 
   package func currentState() -> NetworkState { reader.currentState() }
 
@@ -53,32 +51,24 @@ package final class NetlinkMonitor: NetworkMonitoring {
   /// - Parameters:
   ///   - report: Called until the observation is cancelled. It may cancel the observation itself.
   ///   - end: Called after one call of `report` if the system allows no thread.
-  /// - Returns: The observation. Keep it, and cancel it in the end.
+  /// - Returns: Cancels the observation, except for a running call; does nothing when called again.
   package func observe(
     _ report: @escaping @Sendable (NetworkState) -> Void,
     end: @escaping @Sendable () -> Void = {}
-  ) -> NetworkObservation {
+  ) -> @Sendable () -> Void {
     let listener = Listeners.Listener(report: report, end: end)
-    let observation = NetworkObservation()
-    guard
-      let next = MonitorThread(
-        reader: reader,
-        alsoWatching: makeWatcher,
-        polling: polling,
-        noteOverrun: { [overruns] in overruns.count.add(1, ordering: .relaxed) }
-      )
-    else {
+    guard let next = MonitorThread(reader: reader, alsoWatching: makeWatcher, polling: polling) else {
       report(reader.currentState())
       end()
-      return observation
+      return {}
     }
-    let joined = join(listener, observation, orBegin: next)
+    let (joined, id) = join(listener, orBegin: next)
     if joined !== next {
       joined.wake()
     } else if !next.begin() {
       thread.withLock { if $0 === next { $0 = nil } }
     }
-    return observation
+    return { if let id { joined.leave(id) } }
   }
 
   /// The current state, then each change, as ``observe(_:end:)`` reports them.
@@ -86,8 +76,8 @@ package final class NetlinkMonitor: NetworkMonitoring {
   /// If the system allows no thread, the stream ends after the current state.
   package func states() -> AsyncStream<NetworkState> {
     let (states, continuation) = AsyncStream.makeStream(of: NetworkState.self)
-    let observation = observe({ continuation.yield($0) }, end: { continuation.finish() })
-    continuation.onTermination = { _ in observation.cancel() }
+    let cancel = observe({ continuation.yield($0) }, end: { continuation.finish() })
+    continuation.onTermination = { _ in cancel() }
     return states
   }
 
@@ -96,42 +86,12 @@ package final class NetlinkMonitor: NetworkMonitoring {
 
   private func join(
     _ listener: Listeners.Listener,
-    _ observation: NetworkObservation,
     orBegin next: MonitorThread
-  ) -> MonitorThread {
+  ) -> (MonitorThread, Listeners.ID?) {
     thread.withLock { thread in
-      if let thread, let id = thread.join(listener) {
-        observation.begin { thread.leave(id) }
-        return thread
-      }
-      if let id = next.join(listener) { observation.begin { next.leave(id) } }
+      if let thread, let id = thread.join(listener) { return (thread, id) }
       thread = next
-      return next
+      return (next, next.join(listener))
     }
   }
-}
-
-/// An observation of the network until it is cancelled.
-package final class NetworkObservation: Sendable {
-  /// Ends the observation; nil before its start and after its end.
-  private let leave = Mutex<(@Sendable () -> Void)?>(nil)
-
-  init() {}
-
-  /// Stops the calls, except for a running one.
-  ///
-  /// Does nothing when called again.
-  package func cancel() {
-    let leave = leave.withLock { $0.take() }
-    leave?()
-  }
-
-  fileprivate func begin(_ leave: @escaping @Sendable () -> Void) {
-    self.leave.withLock { $0 = leave }
-  }
-}
-
-/// Counts overruns, also for a thread that outlives its monitor.
-private final class Overruns: Sendable {
-  let count = Atomic(0)
 }

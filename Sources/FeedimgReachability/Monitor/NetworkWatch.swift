@@ -41,9 +41,7 @@ struct NetworkWatch {
   private var nextReading = Duration.zero
   private var unpublished: NetworkState?
 
-  /// Starts with a reading.
-  ///
-  /// - Parameter period: The time between readings without events.
+  /// Starts with a reading, and repeats it after each period without events.
   init(period: Duration) {
     self.period = period
   }

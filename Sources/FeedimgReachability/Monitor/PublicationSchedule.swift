@@ -18,12 +18,9 @@ struct PublicationSchedule {
   /// When to publish the pending state, unless the network changes before.
   var due: Duration? { pending?.due }
 
-  /// Records a new state of the network.
+  /// Records a new state, and returns it to publish now; nil if it is not new, or must wait.
   ///
-  /// - Parameters:
-  ///   - state: The state.
-  ///   - now: The time since any fixed moment.
-  /// - Returns: The state to publish now; nil if it is not new, or must wait.
+  /// Times are since any fixed moment.
   mutating func observe(_ state: NetworkState, at now: Duration) -> NetworkState? {
     guard let published else { return publish(state) }
     guard state != published else {
@@ -32,7 +29,7 @@ struct PublicationSchedule {
     }
     guard let delay = Self.delay(from: published, to: state) else { return publish(state) }
     // The cost must stay the same during the wait; details may change.
-    let isSameChange = pending.map { $0.state.cost == state.cost } ?? false
+    let isSameChange = pending.map { $0.state.costs == state.costs } ?? false
     pending = (state, isSameChange ? pending?.due ?? now + delay : now + delay)
     return nil
   }
@@ -53,30 +50,15 @@ struct PublicationSchedule {
   private static func delay(from old: NetworkState, to new: NetworkState) -> Duration? {
     if new.kind == .offline { return delayOfOffline }
     if old.kind == .offline { return nil }
-    return new.cost.isLower(than: old.cost) ? delayOfCheaper : nil
-  }
-}
-
-/// The cost of a network, as far as policies use it.
-private struct NetworkCost: Equatable {
-  var isOffline: Bool
-  var metered: Int
-  var cellular: Int
-  var roaming: Int
-
-  /// Whether the cost is lower in at least one respect and higher in none.
-  func isLower(than other: NetworkCost) -> Bool {
-    self != other && metered <= other.metered && cellular <= other.cellular && roaming <= other.roaming
+    // Lower in at least one respect, and higher in none.
+    let isCheaper = new.costs != old.costs && zip(new.costs, old.costs).allSatisfy { $0 <= $1 }
+    return isCheaper ? delayOfCheaper : nil
   }
 }
 
 extension NetworkState {
-  fileprivate var cost: NetworkCost {
-    NetworkCost(
-      isOffline: kind == .offline,
-      metered: metered.rank,
-      cellular: kind == .cellular ? 1 : 0,
-      roaming: isRoaming ? 1 : 0
-    )
+  /// The cost of a network in the respects that policies use.
+  fileprivate var costs: [Int] {
+    [kind == .offline ? 1 : 0, metered.rank, kind == .cellular ? 1 : 0, isRoaming ? 1 : 0]
   }
 }
