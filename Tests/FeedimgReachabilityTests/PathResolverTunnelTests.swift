@@ -196,7 +196,7 @@ extension PathResolverTests {
       name: "a VPN that uses pppd",
       kernel: {
         var kernel = calling().routed(3, device: 3, metric: 600)
-        kernel.pppPeers["ppp0"] = .tunnel
+        kernel.dialledTunnels = ["ppp0"]
         return kernel
       }(),
       via: ["ppp0", "wlan0"],

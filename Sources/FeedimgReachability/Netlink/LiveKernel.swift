@@ -7,10 +7,13 @@ import Glibc
 final class LiveKernel: KernelQuerying {
   /// The number of times to read a list that changes while it is read.
   private static let mostAttempts = 3
+  /// The most devices to remember; no path has more interfaces.
+  private static let mostDevices = 32
 
   private let routes: NetlinkSocket
   private let wireless = WirelessReader()
-  private var known = HardwareCache()
+  /// The properties of devices, which do not change while their interfaces exist.
+  private var known: [DeviceIdentity: Hardware] = [:]
 
   /// Opens the socket for routes and links.
   ///
@@ -63,7 +66,7 @@ final class LiveKernel: KernelQuerying {
   }
 
   func hardware(of link: Link) -> Hardware {
-    var hardware = known.hardware(of: link) ?? readDevice(of: link)
+    var hardware = known[DeviceIdentity(link)] ?? readDevice(of: link)
     if hardware.mayBeWireless { hardware.wirelessMode = wireless.mode(of: link) }
     return hardware
   }
@@ -90,15 +93,15 @@ final class LiveKernel: KernelQuerying {
     return lower
   }
 
-  func pppPeer(of link: Link) -> PPPPeer {
+  func isDialledByTunnel(_ link: Link) -> Bool {
     // pppd writes its process number to a file named after the interface. In `stat`, the second word after
     // the program's name is the number of the parent process, which may be the tunnel program.
     guard let number = TextFile.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
       let own = TextFile.read("/proc/\(number)/cmdline")
-    else { return .unknown }
+    else { return false }
     let parent = TextFile.read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
     let parents = parent.flatMap { $0.count > 1 ? TextFile.read("/proc/\($0[1])/comm") : nil } ?? ""
-    return PPPPeer(words: own.split(separator: "\0") + [Substring(parents)])
+    return PPPCommand.isTunnel(own.split(separator: "\0") + [Substring(parents)])
   }
 
   func carriersOfPPPoE() -> [String] {
@@ -117,7 +120,8 @@ final class LiveKernel: KernelQuerying {
       // Not cached: the serial ports of a modem appear after its network interface.
       hardware.usb = USBDevice(behind: link)
     } else {
-      known.remember(hardware, of: link)
+      if known.count >= Self.mostDevices { known = [:] }
+      known[DeviceIdentity(link)] = hardware
     }
     return hardware
   }
@@ -149,43 +153,16 @@ final class LiveKernel: KernelQuerying {
   }
 }
 
-/// Caches the properties of devices that do not change while their interfaces exist.
-struct HardwareCache {
-  /// The most entries.
-  ///
-  /// No path has more interfaces; the cache is cleared when it is full.
-  private static let most = 32
+/// Distinguishes the device of an interface from that of a later interface with the same index.
+private struct DeviceIdentity: Hashable {
+  let index: Int32
+  let name: String
+  let hardwareType: UInt16
+  let kind: String?
+  let parentDevice: String?
 
-  /// Distinguishes an interface from a later one with the same index.
-  private struct Identity: Equatable {
-    var index: Int32
-    var name: String
-    var hardwareType: UInt16
-    var kind: String?
-    var parentDevice: String?
-  }
-
-  private var known: [(identity: Identity, hardware: Hardware)] = []
-
-  /// The cached properties of a link's device.
-  func hardware(of link: Link) -> Hardware? {
-    let identity = Self.identity(link)
-    return known.first { $0.identity == identity }?.hardware
-  }
-
-  /// Caches the properties of a link's device.
-  mutating func remember(_ hardware: Hardware, of link: Link) {
-    if known.count >= Self.most { known = [] }
-    known.append((Self.identity(link), hardware))
-  }
-
-  private static func identity(_ link: Link) -> Identity {
-    Identity(
-      index: link.index,
-      name: link.name,
-      hardwareType: link.hardwareType,
-      kind: link.kind,
-      parentDevice: link.parentDevice
-    )
+  init(_ link: Link) {
+    (index, name, hardwareType) = (link.index, link.name, link.hardwareType)
+    (kind, parentDevice) = (link.kind, link.parentDevice)
   }
 }

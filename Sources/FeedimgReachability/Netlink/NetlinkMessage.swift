@@ -8,18 +8,13 @@ struct NetlinkMessage {
   /// The message without its header.
   let body: UnsafeRawBufferPointer
 
-  /// The attributes after the fixed part of the body, whose length depends on the type.
-  ///
-  /// - Parameter length: The length of the fixed part in bytes.
-  /// - Returns: Empty if the body is shorter.
+  /// The attributes after the fixed part of the body, whose length in bytes depends on the type.
   func attributes(after length: Int) -> Attributes {
     let start = min(aligned(length), body.count)
     return Attributes(UnsafeRawBufferPointer(rebasing: body[start...]))
   }
 
-  /// The fixed part of the body.
-  ///
-  /// - Returns: Nil if the body is too short.
+  /// The fixed part of the body; nil if the body is too short.
   func header<Header: BitwiseCopyable>(as type: Header.Type = Header.self) -> Header? {
     guard body.count >= MemoryLayout<Header>.size else { return nil }
     return body.loadUnaligned(as: Header.self)

@@ -19,9 +19,8 @@ final class NetlinkSocket {
   /// For system calls that need any socket of the namespace.
   var descriptor: Int32 { nl_socket_get_fd(handle) }
 
-  /// Opens a socket.
+  /// Opens a socket of `NETLINK_ROUTE` or `NETLINK_GENERIC`.
   ///
-  /// - Parameter family: `NETLINK_ROUTE` or `NETLINK_GENERIC`.
   /// - Throws: `refused` if the system does not support or permit the socket.
   init(family: Int32) throws(NetlinkError) {
     guard let handle = nl_socket_alloc() else { throw NetlinkError(code: .refused, number: ENOMEM) }
@@ -39,11 +38,8 @@ final class NetlinkSocket {
     nl_socket_free(handle)
   }
 
-  /// Sends a request and reads the whole reply.
+  /// Sends a request and reads the whole reply; each message is valid until the call returns.
   ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - body: Receives each message of the reply. A message is valid until the call returns.
   /// - Throws: `negative` with the kernel's error number; `interrupted` if a list changed while it was read;
   ///   `malformed` if there is no reply.
   func exchange(_ request: consuming NetlinkRequest, _ body: (NetlinkMessage) -> Void) throws(NetlinkError) {

@@ -84,6 +84,6 @@ extension RecordedKernel: KernelQuerying {
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks.first }
   func isLeasedByPhone(_ link: Link) -> Bool { false }
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] { [] }
-  func pppPeer(of link: Link) -> PPPPeer { .unknown }
+  func isDialledByTunnel(_ link: Link) -> Bool { false }
   func carriersOfPPPoE() -> [String] { [] }
 }

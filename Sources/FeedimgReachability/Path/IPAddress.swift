@@ -83,14 +83,9 @@ enum IPAddress: Hashable, Sendable {
 extension IPAddress: CustomStringConvertible {
   /// The address in text form (RFC 5952).
   var description: String {
-    switch self {
-    case .v4(let value):
-      return "\(value >> 24).\(value >> 16 & 0xff).\(value >> 8 & 0xff).\(value & 0xff)"
-    case .v6:
-      var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-      withBytes { _ = inet_ntop(AF_INET6, $0.baseAddress, &text, socklen_t(text.count)) }
-      return text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    withBytes { _ = inet_ntop(Int32(family.number), $0.baseAddress, &text, socklen_t(text.count)) }
+    return text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 }
 

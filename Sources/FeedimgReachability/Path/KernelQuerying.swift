@@ -18,8 +18,8 @@ protocol KernelQuerying {
   func isLeasedByPhone(_ link: Link) -> Bool
   /// The links that sysfs shows below a link, for links whose messages do not name them.
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link]
-  /// The peer of a dialled connection.
-  func pppPeer(of link: Link) -> PPPPeer
+  /// Whether the peer of a dialled connection is a program or host other than a modem, if that is known.
+  func isDialledByTunnel(_ link: Link) -> Bool
   /// The names of the interfaces that carry PPPoE sessions, one for each session.
   func carriersOfPPPoE() -> [String]
 }

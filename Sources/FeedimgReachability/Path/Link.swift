@@ -66,9 +66,7 @@ enum HardwareType {
 }
 
 extension Link {
-  /// Reads an `RTM_NEWLINK` message.
-  ///
-  /// - Returns: Nil for other messages, and for a link without a name.
+  /// Reads an `RTM_NEWLINK` message; nil for other messages, and for a link without a name.
   init?(_ message: NetlinkMessage) {
     guard message.type == RTM_NEWLINK, let header = message.header(as: ifinfomsg.self) else {
       return nil

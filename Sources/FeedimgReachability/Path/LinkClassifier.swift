@@ -3,14 +3,9 @@
 /// Uses the most reliable sign first: the kind, nl80211, the device type, the driver, the hardware type.
 /// Ignores the name, which anyone can change.
 enum LinkClassifier {
-  /// Classifies a link that has no other link below it.
+  /// Classifies a link that has no other link below it; `unknown` if no sign decides.
   ///
-  /// - Parameters:
-  ///   - link: The link. Stacked links were resolved before.
-  ///   - hardware: The properties of its device, read only if the kind does not decide. A link with a
-  ///     deciding kind
-  ///     is never Wi-Fi.
-  /// - Returns: The class; `unknown` if no sign decides.
+  /// Reads the hardware only if the kind does not decide. A link with a deciding kind is never Wi-Fi.
   static func classify(_ link: Link, _ hardware: @autoclosure () -> Hardware) -> LinkClass {
     if let linkClass = byKind(link) { return linkClass }
     let hardware = hardware()
@@ -22,63 +17,43 @@ enum LinkClassifier {
 
   private static func byWirelessMode(_ link: Link, _ hardware: Hardware) -> LinkClass? {
     switch hardware.wirelessMode {
-    case .client?: LinkClass(medium: .wifi, reason: "`\(link.name)` is connected to a Wi-Fi network")
-    case .accessPoint?:
-      LinkClass(medium: .noConnection, reason: "`\(link.name)` is an access point")
-    case .monitor?: LinkClass(medium: .noConnection, reason: "`\(link.name)` only monitors Wi-Fi")
+    case .client?: link.classed(.wifi, "is connected to a Wi-Fi network")
+    case .accessPoint?: link.classed(.noConnection, "is an access point")
+    case .monitor?: link.classed(.noConnection, "only monitors Wi-Fi")
     case nil: nil
     }
   }
 
   private static func byKind(_ link: Link) -> LinkClass? {
-    switch link.kind {
-    case "wwan", "rmnet":
-      return LinkClass(medium: .cellular, reason: "`\(link.name)` is a connection of a mobile modem")
+    guard let kind = link.kind else { return nil }
+    switch kind {
+    case "wwan", "rmnet": return link.classed(.cellular, "is a connection of a mobile modem")
     case "veth", "netkit":
-      return LinkClass(
-        medium: .ethernet,
-        isVirtual: true,
-        reason: "`\(link.name)` is a virtual Ethernet cable, as in containers"
-      )
-    case "dsa":
-      return LinkClass(medium: .ethernet, reason: "`\(link.name)` is a port of an Ethernet switch")
+      return link.classed(.ethernet, isVirtual: true, "is a virtual Ethernet cable, as in containers")
+    case "dsa": return link.classed(.ethernet, "is a port of an Ethernet switch")
     case "dummy", "ifb", "nlmon", "vcan", "vxcan", "can":
-      return LinkClass(
-        medium: .unknown,
-        isVirtual: true,
-        reason: "`\(link.name)` is a software device (\(link.kind ?? "")), so its hardware is unknown"
-      )
+      let reason = "is a software device (\(kind)), so its hardware is unknown"
+      return link.classed(.unknown, isVirtual: true, reason)
     default: return nil
     }
   }
 
   private static func byDeviceType(_ link: Link, _ hardware: Hardware) -> LinkClass? {
     switch hardware.deviceType {
-    case "wlan": LinkClass(medium: .wifi, reason: "`\(link.name)` is a Wi-Fi device")
+    case "wlan": link.classed(.wifi, "is a Wi-Fi device")
     case "wwan":
-      LinkClass(
-        medium: .cellular,
-        isTether: hardware.driver.map(Driver.init) == .phone,
-        reason: "`\(link.name)` is a mobile modem"
-      )
-    case "bluetooth":
-      LinkClass(medium: .cellular, isTether: true, reason: "`\(link.name)` is a phone shared by Bluetooth")
-    case "gadget", "dsa": LinkClass(medium: .ethernet, reason: "`\(link.name)` is an Ethernet device")
-    default: hardware.hasRadio ? LinkClass(medium: .wifi, reason: "`\(link.name)` has a Wi-Fi radio") : nil
+      link.classed(.cellular, isTether: hardware.driver.map(Driver.init) == .phone, "is a mobile modem")
+    case "bluetooth": link.classed(.cellular, isTether: true, "is a phone shared by Bluetooth")
+    case "gadget", "dsa": link.classed(.ethernet, "is an Ethernet device")
+    default: hardware.hasRadio ? link.classed(.wifi, "has a Wi-Fi radio") : nil
     }
   }
 
   private static func byDriver(_ link: Link, _ hardware: Hardware) -> LinkClass? {
     guard let name = hardware.driver else { return nil }
     switch Driver(name) {
-    case .modem:
-      return LinkClass(medium: .cellular, reason: "`\(link.name)` is a mobile modem (driver \(name))")
-    case .phone:
-      return LinkClass(
-        medium: .cellular,
-        isTether: true,
-        reason: "`\(link.name)` is a phone shared by USB (driver \(name))"
-      )
+    case .modem: return link.classed(.cellular, "is a mobile modem (driver \(name))")
+    case .phone: return link.classed(.cellular, isTether: true, "is a phone shared by USB (driver \(name))")
     case .shared: return hardware.usb.flatMap { byUSB(link, $0) }
     case .other: return nil
     }
@@ -86,31 +61,21 @@ enum LinkClassifier {
 
   private static func byUSB(_ link: Link, _ usb: USBDevice) -> LinkClass? {
     if usb.isOfPhoneMaker {
-      return LinkClass(
-        medium: .cellular,
-        isTether: true,
-        reason: "`\(link.name)` is a phone shared by USB (its maker is a maker of phones)"
-      )
+      let reason = "is a phone shared by USB (its maker is a maker of phones)"
+      return link.classed(.cellular, isTether: true, reason)
     }
     guard usb.hasSerialPort else { return nil }
-    return LinkClass(
-      medium: .cellular,
-      reason: "`\(link.name)` is a mobile modem (a network with a serial port beside it on USB)"
-    )
+    return link.classed(.cellular, "is a mobile modem (a network with a serial port beside it on USB)")
   }
 
   private static func byHardwareType(_ link: Link) -> LinkClass {
     switch link.hardwareType {
     case HardwareType.rawIP, HardwareType.rawIPOfRMNet, HardwareType.phonetPipe:
-      LinkClass(medium: .cellular, reason: "`\(link.name)` is a mobile modem")
-    case HardwareType.monitors:
-      LinkClass(medium: .noConnection, reason: "`\(link.name)` only monitors Wi-Fi")
-    case HardwareType.loopback:
-      LinkClass(medium: .noConnection, reason: "`\(link.name)` leads back to this host")
-    case HardwareType.infiniband:
-      LinkClass(medium: .ethernet, reason: "`\(link.name)` is an InfiniBand device")
-    case HardwareType.ethernet where link.kind == nil:
-      LinkClass(medium: .ethernet, reason: "`\(link.name)` is an Ethernet device")
+      link.classed(.cellular, "is a mobile modem")
+    case HardwareType.monitors: link.classed(.noConnection, "only monitors Wi-Fi")
+    case HardwareType.loopback: link.classed(.noConnection, "leads back to this host")
+    case HardwareType.infiniband: link.classed(.ethernet, "is an InfiniBand device")
+    case HardwareType.ethernet where link.kind == nil: link.classed(.ethernet, "is an Ethernet device")
     default:
       LinkClass(
         medium: .unknown,
@@ -118,6 +83,18 @@ enum LinkClassifier {
         reason: "the kernel does not report the hardware of `\(link.name)`"
       )
     }
+  }
+}
+
+extension Link {
+  /// A class of the link; its reason is a sentence about the link.
+  func classed(
+    _ medium: LinkClass.Medium,
+    isTether: Bool = false,
+    isVirtual: Bool = false,
+    _ predicate: String
+  ) -> LinkClass {
+    LinkClass(medium: medium, isTether: isTether, isVirtual: isVirtual, reason: "`\(name)` \(predicate)")
   }
 }
 

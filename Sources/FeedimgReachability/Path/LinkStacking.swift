@@ -13,11 +13,7 @@ enum LinkStacking: Hashable, Sendable {
   /// A dialled connection: over a serial line to a modem, or over Ethernet.
   case dialled
 
-  /// Determines the layer below a link.
-  ///
-  /// - Parameters:
-  ///   - link: The link.
-  ///   - hasDevice: Whether sysfs shows a device below. Called only if it matters.
+  /// Determines the layer below a link; asks for a device in sysfs only if that matters.
   init(_ link: Link, hasDevice: () -> Bool) {
     switch link.kind {
     case "bond":

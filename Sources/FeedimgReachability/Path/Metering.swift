@@ -3,13 +3,27 @@ import FeedimgModel
 /// Decides whether data costs, from all known properties of a path.
 struct Metering: Hashable, Sendable {
   /// A statement of the user or an administrator.
-  enum Statement: Hashable, Sendable {
+  struct Statement: Hashable, Sendable {
+    var metered: Metered
+    var reason: String
+
     /// The mark that the user gave the network.
-    case user(Metered)
+    static func user(_ metered: Metered) -> Statement {
+      Statement(
+        metered: metered,
+        reason: "the user marked this network as \(metered == .no ? "not metered" : "metered")"
+      )
+    }
+
     /// The metering setting of the network in NetworkManager.
-    case networkManager(Metered)
+    static func networkManager(_ metered: Metered) -> Statement {
+      Statement(metered: metered, reason: "NetworkManager reports it")
+    }
+
     /// The reply of the desktop portal to a sandboxed program.
-    case portal(Metered)
+    static func portal(_ metered: Metered) -> Statement {
+      Statement(metered: metered, reason: "the desktop portal reports it")
+    }
   }
 
   var end: LinkClass
@@ -26,16 +40,8 @@ struct Metering: Hashable, Sendable {
   /// Statements of people take precedence over signs of devices, and certain costs over apparent lack of
   /// costs.
   var verdict: (metered: Metered, reason: String) {
-    for statement in statements {
-      switch statement {
-      case .user(.yes): return (.yes, "the user marked this network as metered")
-      case .user(.no): return (.no, "the user marked this network as not metered")
-      case .networkManager(.yes): return (.yes, "NetworkManager reports it")
-      case .networkManager(.no): return (.no, "NetworkManager reports it")
-      case .portal(.yes): return (.yes, "the desktop portal reports it")
-      case .portal(.no): return (.no, "the desktop portal reports it")
-      case .user(.unknown), .networkManager(.unknown), .portal(.unknown): continue
-      }
+    if let statement = statements.first(where: { $0.metered != .unknown }) {
+      return (statement.metered, statement.reason)
     }
     if isRoaming { return (.yes, "the modem is roaming") }
     return byMedium
@@ -77,10 +83,7 @@ enum Lease {
   /// `ANDROID_METERED` in hexadecimal: DHCP option 43 of an Android phone that shares mobile data.
   private static let phone = "414e44524f49445f4d455445524544"
 
-  /// Whether a lease comes from a phone that shares mobile data.
-  ///
-  /// - Parameter text: A file of systemd-networkd in `/run/systemd/netif/leases`.
-  /// - Returns: Whether the vendor option says so.
+  /// Whether a file of `/run/systemd/netif/leases` comes from a phone that shares mobile data.
   static func isOfPhone(_ text: String) -> Bool {
     text.split(separator: "\n").contains { line in
       let parts = line.split(separator: "=", maxSplits: 1)

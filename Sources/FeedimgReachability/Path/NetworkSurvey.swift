@@ -31,12 +31,7 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
 
   /// The path of one protocol, if servers on the internet can reply to its source address.
   ///
-  /// - Parameters:
-  ///   - family: The protocol.
-  ///   - resolver: Finds the path.
-  ///   - reason: Set to the reason why there is no path, unless it already has a better one.
-  /// - Returns: The path, or nil.
-  /// - Throws: ``NetlinkError`` of the kernel queries.
+  /// Otherwise, sets the reason why there is no path, unless it already has a better one.
   private func find(
     _ family: AddressFamily,
     _ resolver: PathResolver<Kernel>,

@@ -89,12 +89,6 @@ struct PathResolver<Kernel: KernelQuerying> {
   private static var gone: String { "the interface of the route to the internet has just gone" }
 
   /// Extends a path with a link and the links below it.
-  ///
-  /// - Parameters:
-  ///   - link: The link.
-  ///   - path: The links above it.
-  /// - Returns: The complete path, or its obstacle.
-  /// - Throws: ``NetlinkError`` of the kernel queries.
   func descend(to link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     var path = path
     guard path.links.count < Self.longestPath, !path.links.contains(where: { $0.index == link.index }) else {
@@ -115,7 +109,9 @@ struct PathResolver<Kernel: KernelQuerying> {
         return finish(path, with: .unknown(link))
       }
       return try descend(to: lower, path)
-    case .elsewhere: return finish(path, with: .elsewhere(link))
+    case .elsewhere:
+      let reason = "is on a link of another namespace, as in containers"
+      return finish(path, with: link.classed(.ethernet, isVirtual: true, reason))
     case .ports: return try gather(try ports(of: link), below: path)
     case .dialled: return try followDialledConnection(link, path)
     case .tunnel(nil) where link.kind == nil:
@@ -183,26 +179,10 @@ extension LinkClass {
       reason: "the kernel does not report the link below `\(link.name)`"
     )
   }
-
-  /// The class of a link whose lower link is in another namespace.
-  fileprivate static func elsewhere(_ link: Link) -> LinkClass {
-    LinkClass(
-      medium: .ethernet,
-      isVirtual: true,
-      reason: "`\(link.name)` is on a link of another namespace, as in containers"
-    )
-  }
 }
 
 extension PathResolver {
-  /// Finds the link that carries the packets of a tunnel.
-  ///
-  /// - Parameters:
-  ///   - tunnel: The tunnel.
-  ///   - remote: Its remote address, if the kernel knows it.
-  ///   - path: The links down to the tunnel, including it.
-  /// - Returns: The complete path, or its obstacle.
-  /// - Throws: ``NetlinkError`` of the kernel queries.
+  /// Finds the link that carries the packets of a tunnel, the last link of the path, to its remote address if known.
   func followTunnel(
     _ tunnel: Link,
     to remote: IPAddress?,
@@ -309,13 +289,7 @@ extension PathResolver {
     let links = try kernel.links(.all)
     let calls = links.filter { $0.hardwareType == HardwareType.ppp }
     guard calls.count <= kernel.carriersOfPPPoE().count else {
-      return finish(
-        path,
-        with: LinkClass(
-          medium: .unknown,
-          reason: "`\(call.name)` is a dialled connection, over Ethernet or a modem"
-        )
-      )
+      return finish(path, with: call.classed(.unknown, "is a dialled connection, over Ethernet or a modem"))
     }
     return try gather(links.filter { carriers.contains($0.name) }, below: path)
   }
@@ -324,39 +298,22 @@ extension PathResolver {
   ///
   /// Assumes a modem if nothing decides, because treating its data as free would cost the user.
   private func followLine(of call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
-    if kernel.pppPeer(of: call) == .tunnel {
+    if kernel.isDialledByTunnel(call) {
       var path = path
       path.isTunnelled = true
       return try followTunnel(call, to: nil, path)
     }
-    return finish(
-      path,
-      with: LinkClass(
-        medium: .cellular,
-        reason: "`\(call.name)` is a dialled connection over a serial line, as with mobile modems"
-      )
-    )
+    let reason = "is a dialled connection over a serial line, as with mobile modems"
+    return finish(path, with: call.classed(.cellular, reason))
   }
 }
 
-/// The peer of a dialled connection, as the command line of pppd shows it.
-enum PPPPeer {
-  /// A modem: the command line names a serial port.
-  case modem
-  /// Another program or host: the connection is a tunnel.
-  case tunnel
-  /// The command line does not show it.
-  case unknown
-
-  /// Classifies by the words of a command line.
-  init(words: [Substring]) {
-    if words.contains(where: Self.namesSerialPort) {
-      self = .modem
-    } else if words.contains(where: Self.namesTunnel) {
-      self = .tunnel
-    } else {
-      self = .unknown
-    }
+/// The command line of pppd, which dials a connection.
+enum PPPCommand {
+  /// Whether the words of a command line show that the connection is a tunnel: they name no serial port, but a
+  /// program for tunnels.
+  static func isTunnel(_ words: [Substring]) -> Bool {
+    !words.contains(where: namesSerialPort) && words.contains(where: namesTunnel)
   }
 
   private static func namesSerialPort(_ word: Substring) -> Bool {
@@ -376,10 +333,9 @@ enum PPPPeer {
 
 /// The PPPoE sessions in `/proc/net/pppoe`.
 enum PPPoESession {
-  /// The interfaces that carry sessions, one for each.
+  /// The interfaces that carry sessions, one for each, in the order of the table.
   ///
-  /// - Parameter text: A heading, then lines with an identifier, the peer's address and the interface.
-  /// - Returns: The names, in the order of the table.
+  /// The table has a heading, then lines with an identifier, the address of the peer and the interface.
   static func carriers(inTable text: String) -> [String] {
     text.split(separator: "\n").dropFirst().compactMap { line in
       let fields = line.split(separator: " ")

@@ -36,11 +36,6 @@ struct Route: Hashable, Sendable {
   }
 
   /// The route in the notation of `ip route`, such as `default via 192.0.2.1 dev wlan0`.
-  ///
-  /// - Parameters:
-  ///   - nextHop: The nextHop to show.
-  ///   - device: The name of its interface.
-  /// - Returns: The text.
   func text(_ nextHop: NextHop, device: String) -> String {
     let network = prefixLength == 0 ? "default" : "\(destination ?? family.unspecified)/\(prefixLength)"
     guard let gateway = nextHop.gateway else { return "\(network) dev \(device)" }
@@ -101,9 +96,7 @@ struct RouteRequest: Hashable {
     return request
   }
 
-  /// The reply that an error number stands for.
-  ///
-  /// - Returns: Nil if the number means that the request failed.
+  /// The reply that an error number stands for; nil if the number means that the request failed.
   static func reply(errorNumber: Int32) -> RouteReply? {
     switch errorNumber {
     case ENETUNREACH, ENODEV, ESRCH: .none(.missing)
@@ -207,27 +200,6 @@ struct RuleMark: Hashable, Sendable {
   /// Whether the rule applies to all packets except those with the mark.
   var isInverted = false
 
-  /// Reads an `RTM_NEWRULE` message.
-  ///
-  /// - Returns: Nil for other messages, and for rules without a mark.
-  init?(_ message: NetlinkMessage) {
-    guard message.type == RTM_NEWRULE, let header = message.header(as: fib_rule_hdr.self) else {
-      return nil
-    }
-    isInverted = header.flags & UInt32(FIB_RULE_INVERT) != 0
-    mark = 0
-    for attribute in message.attributes(after: MemoryLayout<fib_rule_hdr>.size)
-    where attribute.type == FRA_FWMARK {
-      mark = attribute.uint32 ?? 0
-    }
-    if mark == 0 { return nil }
-  }
-
-  init(mark: UInt32, isInverted: Bool) {
-    self.mark = mark
-    self.isInverted = isInverted
-  }
-
   /// The request for all rules of a protocol.
   static func request(_ family: AddressFamily) -> NetlinkRequest {
     var header = fib_rule_hdr()
@@ -245,5 +217,20 @@ struct RuleMark: Hashable, Sendable {
       marks.append(rule.mark)
     }
     return marks
+  }
+}
+
+extension RuleMark {
+  /// Reads an `RTM_NEWRULE` message; nil for other messages, and for rules without a mark.
+  init?(_ message: NetlinkMessage) {
+    guard message.type == RTM_NEWRULE, let header = message.header(as: fib_rule_hdr.self) else {
+      return nil
+    }
+    self.init(mark: 0, isInverted: header.flags & UInt32(FIB_RULE_INVERT) != 0)
+    for attribute in message.attributes(after: MemoryLayout<fib_rule_hdr>.size)
+    where attribute.type == FRA_FWMARK {
+      mark = attribute.uint32 ?? 0
+    }
+    if mark == 0 { return nil }
   }
 }

@@ -9,6 +9,11 @@ package struct NetworkReport: Sendable {
     package var isAvailable: Bool
     /// The information that the source provides, or that is unknown without it.
     package var remark: String
+
+    fileprivate init(_ name: String, _ isAvailable: Bool, _ remark: String, otherwise: String) {
+      (self.name, self.isAvailable) = (name, isAvailable)
+      self.remark = isAvailable ? remark : otherwise
+    }
   }
 
   package var state: NetworkState
@@ -25,11 +30,9 @@ extension NetlinkReader {
   /// Takes some milliseconds.
   package func report() -> NetworkReport {
     var report = NetworkReport(state: currentState(), sources: [], evidence: [])
+    var failure: NetlinkError?
     do throws(NetlinkError) {
       let kernel = try LiveKernel()
-      report.sources.append(
-        .init(name: "netlink", isAvailable: true, remark: "the kernel reports routes and links")
-      )
       let resolver = PathResolver(kernel: kernel)
       for family in AddressFamily.allCases {
         let finding = try resolver.find(family)
@@ -38,33 +41,37 @@ extension NetlinkReader {
         report.identity = NetworkSurvey(kernel: kernel).identity(path)
       }
     } catch {
-      let remark =
-        "the kernel reports no routes and links (error \(error.number)); feedimg only detects whether a route exists"
-      report.sources.append(.init(name: "netlink", isAvailable: false, remark: remark))
+      failure = error
     }
-    report.sources += [events, wireless, interfaces] + daemons + portal
+    report.sources = [routes(failure), events, wireless, interfaces] + daemons + portal
     return report
   }
 
+  private func routes(_ failure: NetlinkError?) -> NetworkReport.Source {
+    .init(
+      "netlink",
+      failure == nil,
+      "the kernel reports routes and links",
+      otherwise: "the kernel reports no routes and links (error \(failure?.number ?? 0));"
+        + " feedimg only detects whether a route exists"
+    )
+  }
+
   private var events: NetworkReport.Source {
-    let isAvailable = (try? NetlinkEvents()) != nil
-    let period = MonitorThread.usualPolling / .seconds(1)
-    return .init(
-      name: "netlink events",
-      isAvailable: isAvailable,
-      remark: isAvailable
-        ? "the kernel reports changes at once" : "feedimg reads the network every \(Int(period)) seconds"
+    .init(
+      "netlink events",
+      (try? NetlinkEvents()) != nil,
+      "the kernel reports changes at once",
+      otherwise: "feedimg reads the network every \(Int(MonitorThread.usualPolling / .seconds(1))) seconds"
     )
   }
 
   private var wireless: NetworkReport.Source {
-    let isAvailable = WirelessReader().isAvailable
-    return .init(
-      name: "nl80211",
-      isAvailable: isAvailable,
-      remark: isAvailable
-        ? "Wi-Fi is detected, and access points can report metering"
-        : "there is no Wi-Fi device, or the system hides it"
+    .init(
+      "nl80211",
+      WirelessReader().isAvailable,
+      "Wi-Fi is detected, and access points can report metering",
+      otherwise: "there is no Wi-Fi device, or the system hides it"
     )
   }
 
@@ -73,38 +80,42 @@ extension NetlinkReader {
     let links = (try? LiveKernel().links(.all)) ?? []
     let isAvailable = !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil }
     return .init(
-      name: "sysfs",
-      isAvailable: isAvailable,
-      remark: isAvailable
-        ? "device types are available" : "only drivers identify modems and phones"
+      "sysfs",
+      isAvailable,
+      "device types are available",
+      otherwise: "only drivers identify modems and phones"
     )
   }
 
   private var daemons: [NetworkReport.Source] {
     let bus = services.system.open()
-    let known = [
-      (
-        "NetworkManager", NetworkManagerClient.service,
-        "feedimg uses its metering settings", "its metering settings are unknown"
+    return [
+      .init(
+        "NetworkManager",
+        bus?.isRunning(NetworkManagerClient.service) ?? false,
+        "it runs: feedimg uses its metering settings",
+        otherwise: "it does not run: its metering settings are unknown"
       ),
-      ("ModemManager", ModemManagerClient.service, "roaming is known", "roaming is unknown"),
+      .init(
+        "ModemManager",
+        bus?.isRunning(ModemManagerClient.service) ?? false,
+        "it runs: roaming is known",
+        otherwise: "it does not run: roaming is unknown"
+      ),
     ]
-    return known.map { name, service, gain, loss in
-      let isAvailable = bus?.isRunning(service) ?? false
-      return .init(
-        name: name,
-        isAvailable: isAvailable,
-        remark: isAvailable ? "it runs: \(gain)" : "it does not run: \(loss)"
-      )
-    }
   }
 
   /// The portal, if feedimg would ask it.
   private var portal: [NetworkReport.Source] {
     guard services.portal != .none else { return [] }
-    let isAvailable = services.portal.open().flatMap { PortalClient.status($0) } != nil
-    let remark = isAvailable ? "it reports metering to this sandbox" : "it does not respond to this sandbox"
-    return [.init(name: "portal", isAvailable: isAvailable, remark: remark)]
+    return [
+      .init(
+        "portal",
+        services.portal.open().flatMap { PortalClient.status($0) } != nil,
+        "it reports metering to this sandbox",
+        otherwise: "it does not respond to this sandbox"
+      )
+    ]
   }
 }
 

@@ -19,9 +19,7 @@ final class WirelessReader {
     return family != nil
   }
 
-  /// The mode of an interface.
-  ///
-  /// - Returns: Nil if the interface is not Wi-Fi, or nl80211 is missing or refused.
+  /// The mode of an interface; nil if the interface is not Wi-Fi, or nl80211 is missing or refused.
   func mode(of link: Link) -> Hardware.WirelessMode? {
     var mode: Hardware.WirelessMode?
     exchange(
@@ -82,9 +80,7 @@ enum WirelessMessages {
     NetlinkRequest(Int(GENL_ID_CTRL), isList: true, header: header(CTRL_CMD_GETFAMILY, version: 2))
   }
 
-  /// Reads the number of nl80211.
-  ///
-  /// - Returns: Nil if the message describes another family.
+  /// Reads the number of nl80211; nil if the message describes another family.
   static func family(_ message: NetlinkMessage) -> Int? {
     var (name, number) = ("", 0)
     for attribute in message.attributes(after: headerLength) {
@@ -130,9 +126,7 @@ enum WirelessMessages {
     return request
   }
 
-  /// Reads one known network.
-  ///
-  /// - Returns: Nil if this host is not connected to it.
+  /// Reads one known network; nil if this host is not connected to it.
   static func joinedNetwork(_ message: NetlinkMessage) -> WirelessNetwork? {
     for attribute in message.attributes(after: headerLength)
     where attribute.type == NL80211_ATTR_BSS.rawValue {

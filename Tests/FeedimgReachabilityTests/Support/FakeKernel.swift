@@ -13,7 +13,7 @@ struct FakeKernel: KernelQuerying {
   var networks: [String: WirelessNetwork] = [:]
   var pppoe: [String] = []
   var leasedByPhone: Set<String> = []
-  var pppPeers: [String: PPPPeer] = [:]
+  var dialledTunnels: Set<String> = []
   /// The index of the link that sysfs shows below one.
   var lower: [String: Int32] = [:]
   var refusal: NetlinkError?
@@ -49,7 +49,7 @@ struct FakeKernel: KernelQuerying {
   func hasDevice(_ link: Link) -> Bool { devices[link.name] != nil }
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks[link.name] }
   func isLeasedByPhone(_ link: Link) -> Bool { leasedByPhone.contains(link.name) }
-  func pppPeer(of link: Link) -> PPPPeer { pppPeers[link.name] ?? .unknown }
+  func isDialledByTunnel(_ link: Link) -> Bool { dialledTunnels.contains(link.name) }
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] {
     links.filter { $0.index == lower[link.name] }
   }
