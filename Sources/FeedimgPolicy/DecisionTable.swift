@@ -116,17 +116,15 @@ extension StateSpace {
 }
 
 extension DecisionTable {
-  /// One object for each row.
+  /// Returns a row as an object.
   ///
   /// `state` has the facts of one state; `when` has those with a condition, in the grammar of cells.
-  package var json: [JSONValue] {
-    rows.map { row in
-      let when = zip(facts, row.facts).filter { $1 != "-" }.map { ($0.name, JSONValue.string($1)) }
-      let members: [(String, JSONValue)] =
-        [(hasEveryState ? "state" : "when", .object(JSONObject(when)))] + row.decision.members
-        + (hasEveryState ? [] : [("states", .integer(row.stateCount))])
-      return .object(JSONObject(members))
-    }
+  package func json(_ row: Row) -> JSONValue {
+    let when = zip(facts, row.facts).filter { $1 != "-" }.map { ($0.name, JSONValue.string($1)) }
+    let members: [(String, JSONValue)] =
+      [(hasEveryState ? "state" : "when", .object(JSONObject(when)))] + row.decision.members
+      + (hasEveryState ? [] : [("states", .integer(row.stateCount))])
+    return .object(JSONObject(members))
   }
 
   /// The text of a `NAME.golden.md`: cases for every state, which ``PolicyCases`` reads.

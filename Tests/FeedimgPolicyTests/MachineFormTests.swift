@@ -172,6 +172,10 @@ struct MachineFormTests {
   }
 }
 
+extension DecisionTable {
+  fileprivate var json: [JSONValue] { rows.map(json) }
+}
+
 extension JSONValue {
   /// A member of an object; nil for anything else.
   subscript(name: String) -> JSONValue? {

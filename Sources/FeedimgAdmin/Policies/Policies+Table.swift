@@ -26,7 +26,7 @@ extension Policies {
 
     /// The decisions as a JSON array, with one object per line.
     public var json: String {
-      let lines = table.json.map { $0.text(.compact) }
+      let lines = table.rows.map { table.json($0).text(.compact) }
       return lines.isEmpty ? "[]" : "[\n" + lines.joined(separator: ",\n") + "\n]"
     }
   }
