@@ -11,7 +11,7 @@ struct NetworkMarks {
   private static let words: [(word: String, metered: Metered)] = [("metered", .yes), ("unmetered", .no)]
 
   private(set) var networks: [NetworkName: Metered] = [:]
-  private(set) var warnings: [SettingsWarning] = []
+  private(set) var warnings: [String] = []
 
   /// Reads each mark separately, so that an invalid one does not affect the others.
   ///
@@ -19,9 +19,9 @@ struct NetworkMarks {
   init(_ document: SettingsDocument, path: String) {
     guard let (value, line) = document.value(of: Self.member), value != .null else { return }
     guard let marks = document.document(of: Self.member) else {
-      let message =
+      warnings.append(
         "\(path):\(line): `\(Self.member)` takes an object, not \(value.kind); all marks are ignored"
-      warnings.append(SettingsWarning(message: message))
+      )
       return
     }
     for name in marks.names {
@@ -33,10 +33,10 @@ struct NetworkMarks {
       }
       let found = value.text.map { "`\($0)`" } ?? value.kind
       let hint = value.text.flatMap { Spelling.nearest(to: $0, among: Self.words.map(\.word)) }
-      let message =
+      warnings.append(
         "\(path):\(line + lineBelow - 1): the network `\(name)` takes `metered` or `unmetered`, not \(found)"
-        + (hint.map { "; did you mean `\($0)`?" } ?? "; the mark is ignored")
-      warnings.append(SettingsWarning(message: message))
+          + (hint.map { "; did you mean `\($0)`?" } ?? "; the mark is ignored")
+      )
     }
   }
 

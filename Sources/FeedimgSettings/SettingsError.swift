@@ -27,11 +27,3 @@ package struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible
 
   package var description: String { message }
 }
-
-/// A problem of the settings file that did not prevent reading the other settings.
-package struct SettingsWarning: Sendable, Hashable, CustomStringConvertible {
-  /// One line, starting with the path and the line if there is one.
-  package var message: String
-
-  package var description: String { message }
-}

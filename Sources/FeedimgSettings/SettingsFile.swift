@@ -23,7 +23,7 @@ package struct SettingsFile: Sendable {
       guard let bytes = try file.content() else { return SettingsSnapshot() }
       return snapshot(of: bytes)
     } catch {
-      return SettingsSnapshot(warning: "\(error); feedimg uses the defaults")
+      return SettingsSnapshot(warning: "\(error); feedimg uses the defaults", isUnreadable: true)
     }
   }
 
@@ -91,15 +91,13 @@ package struct SettingsFile: Sendable {
   /// Copies invalid content beside the file and starts with an empty document.
   private func document(
     from content: [UInt8]?
-  ) throws(FileFault) -> (document: SettingsDocument, warning: SettingsWarning?) {
+  ) throws(FileFault) -> (document: SettingsDocument, warning: String?) {
     guard let content else { return (SettingsDocument(), nil) }
     do throws(SettingsDocument.SyntaxError) {
       return (try SettingsDocument(content), nil)
     } catch {
       let kept = try keepCopy(content)
-      return (
-        SettingsDocument(), SettingsWarning(message: "\(path)\(error); the old content is kept in `\(kept)`")
-      )
+      return (SettingsDocument(), "\(path)\(error); the old content is kept in `\(kept)`")
     }
   }
 

@@ -8,11 +8,16 @@ package struct SettingsSnapshot: Sendable, Hashable {
   /// The settings with a valid value in the file.
   package var stored: Set<SettingKey> = []
   /// The problems of the file.
-  package var warnings: [SettingsWarning] = []
+  package var warnings: [String] = []
+  /// Whether the file could not be read; a later reading may succeed although the file does not change.
+  var isUnreadable = false
 
   init() {}
 
-  init(warning: String) { warnings = [SettingsWarning(message: warning)] }
+  init(warning: String, isUnreadable: Bool = false) {
+    warnings = [warning]
+    self.isUnreadable = isUnreadable
+  }
 
   /// Reads each setting separately, so that an invalid value does not affect the others.
   ///
@@ -25,10 +30,8 @@ package struct SettingsSnapshot: Sendable, Hashable {
         continue
       }
       warnings.append(
-        SettingsWarning(
-          message: "\(path):\(line): `\(key.name)` takes \(key.field.expectation), not \(Self.shown(value)); "
-            + "feedimg uses the default \(key.defaultValue)"
-        )
+        "\(path):\(line): `\(key.name)` takes \(key.field.expectation), not \(Self.shown(value)); "
+          + "feedimg uses the default \(key.defaultValue)"
       )
     }
     let marks = NetworkMarks(document, path: path)

@@ -14,41 +14,34 @@ package final class SettingsStore: SettingsReading {
   }
 
   private struct State {
-    var latest = LatestSnapshot()
-    /// Nil as long as reading the file each time costs less than watching it.
-    var watcher: FileWatcher?
+    var snapshot = SettingsSnapshot()
+    /// The version of the file that `snapshot` has; nil if the next call must read the file again.
+    var stamp: FileStamp?
+    /// The warnings that were taken from the latest snapshot.
+    var reported: Set<String> = []
   }
 
-  /// An inotify instance costs the process about 8 ms when it exits (fsnotify's SRCU).
-  ///
-  /// Reading the file takes 16 µs.
-  private static let usualReadingsBeforeWatching = 256
-
   package let file: SettingsFile
-  private let readingsBeforeWatching: Int
-  /// Guards the latest snapshot and the watcher.
-  ///
-  /// The file is read outside the lock.
+  private let clock: @Sendable () -> Double
+  /// Guards the latest snapshot; the file is read outside the lock.
   private let state = Mutex(State())
 
   /// Creates a store without opening a file.
   ///
-  /// - Parameter folder: The folder of `settings.json`. It need not exist.
-  package convenience init(folder: String) {
-    self.init(folder: folder, readingsBeforeWatching: Self.usualReadingsBeforeWatching)
-  }
-
-  init(folder: String, readingsBeforeWatching: Int) {
+  /// - Parameters:
+  ///   - folder: The folder of `settings.json`. It need not exist.
+  ///   - clock: Seconds since 1970.
+  package init(folder: String, clock: @escaping @Sendable () -> Double = SystemClock.seconds) {
     file = SettingsFile(folder: folder)
-    self.readingsBeforeWatching = readingsBeforeWatching
+    self.clock = clock
   }
 
   // MARK: Reading
 
   /// The current settings, including a change that another process just made.
   ///
-  /// The first calls read the file. Later calls watch it, and cost one system call unless it changed. An
-  /// invalid value counts as not set; see ``takeWarnings()``.
+  /// A call costs one system call unless the file changed. An invalid value counts as not set; see
+  /// ``takeWarnings()``.
   package func currentSettings() -> UserSettings { currentSnapshot().settings }
 
   /// The current settings, then each change; never the same settings twice in a row.
@@ -80,8 +73,14 @@ package final class SettingsStore: SettingsReading {
 
   /// The messages about the file that were not taken yet.
   ///
-  /// Does not read the file.
-  package func takeWarnings() -> [String] { state.withLock { $0.latest.takeWarnings() }.map(\.message) }
+  /// Does not read the file. A message that disappeared and returned is new.
+  package func takeWarnings() -> [String] {
+    state.withLock { state in
+      let warnings = state.snapshot.warnings
+      defer { state.reported = Set(warnings) }
+      return warnings.filter { !state.reported.contains($0) }
+    }
+  }
 
   /// The current value of a setting.
   package func value(of key: SettingKey) -> String { key.value(in: currentSettings()) }
@@ -117,81 +116,20 @@ package final class SettingsStore: SettingsReading {
     keep(try file.mark(network, metered))
   }
 
-  var isWatching: Bool { state.withLock { $0.watcher != nil } }
-
   private func keep(_ written: SettingsSnapshot) {
-    state.withLock { state in
-      let number = state.latest.beginReading()
-      _ = state.latest.endReading(number, written)
-      // Another process may have written since. Keep the warnings of this write, and read the settings again.
-      state.latest.invalidate()
-    }
+    // Another process may have written since. Keep the warnings of this write, and read the settings again.
+    state.withLock { ($0.snapshot, $0.stamp) = (written, nil) }
   }
 
   private func currentSnapshot() -> SettingsSnapshot {
-    if let known = knownSnapshot() { return known }
-    let number = state.withLock { $0.latest.beginReading() }
+    let stamp = FileStamp(path: file.path)
+    if let known = state.withLock({ $0.stamp == stamp ? $0.snapshot : nil }) { return known }
+    let isSettled = stamp.isSettled(at: clock())
     let snapshot = file.read()
-    return state.withLock { $0.latest.endReading(number, snapshot) }
-  }
-
-  /// The latest snapshot, if the watcher confirms that it is current.
-  private func knownSnapshot() -> SettingsSnapshot? {
-    let (readings, watcher) = state.withLock { ($0.latest.readings, $0.watcher) }
-    guard let watcher else {
-      if readings >= readingsBeforeWatching { beginWatching() }
-      return nil
+    state.withLock {
+      $0.snapshot = snapshot
+      $0.stamp = isSettled && !snapshot.isUnreadable ? stamp : nil
     }
-    let hasChanged = watcher.hasChanged()
-    return state.withLock { state in
-      if hasChanged { state.latest.invalidate() }
-      return state.latest.isCurrent ? state.latest.snapshot : nil
-    }
-  }
-
-  private func beginWatching() {
-    let watcher = FileWatcher([file.path])
-    state.withLock { state in
-      guard state.watcher == nil else { return }
-      state.watcher = watcher
-      state.latest.invalidate()
-    }
-  }
-}
-
-/// Keeps the latest snapshot.
-///
-/// Threads may read at the same time and finish in any order.
-struct LatestSnapshot: Sendable {
-  private(set) var snapshot: SettingsSnapshot?
-  private var order = ReadingOrder()
-  private var reported: Set<SettingsWarning> = []
-
-  /// Whether the file has not changed since the reading started.
-  var isCurrent: Bool { order.isCurrent }
-
-  /// The number of readings that have started.
-  var readings: Int { order.count }
-
-  /// Marks the file as changed: only readings that start after this call are current.
-  mutating func invalidate() { order.invalidate() }
-
-  mutating func beginReading() -> Int { order.begin() }
-
-  /// Keeps a snapshot unless a later one exists.
-  ///
-  /// - Returns: The latest snapshot.
-  mutating func endReading(_ number: Int, _ snapshot: SettingsSnapshot) -> SettingsSnapshot {
-    if order.end(number) { self.snapshot = snapshot }
-    return self.snapshot ?? snapshot
-  }
-
-  /// The warnings of the latest snapshot that were not taken yet.
-  ///
-  /// A warning that disappeared and returned is new.
-  mutating func takeWarnings() -> [SettingsWarning] {
-    let warnings = snapshot?.warnings ?? []
-    defer { reported = Set(warnings) }
-    return warnings.filter { !reported.contains($0) }
+    return snapshot
   }
 }

@@ -93,7 +93,7 @@ struct NetworkMarksTests {
     let snapshot = file.read()
     #expect(snapshot.settings.markedNetworks.isEmpty)
     #expect(snapshot.settings.cacheExpiryDays == 9)
-    #expect(snapshot.warnings.map(\.message) == ["\(file.path):3: \(message)"])
+    #expect(snapshot.warnings == ["\(file.path):3: \(message)"])
     // A new mark replaces the invalid member.
     #expect(try file.mark(.ssid("a"), .yes).warnings.isEmpty)
     #expect(file.read().settings.markedNetworks == [.ssid("a"): .yes])

@@ -24,7 +24,7 @@ struct SettingsFileAccessTests {
       let snapshot = file.read()
       #expect(snapshot.settings == UserSettings())
       #expect(
-        snapshot.warnings.map(\.message) == [
+        snapshot.warnings == [
           "cannot read `\(file.path)`: permission denied; feedimg uses the defaults"
         ]
       )
@@ -55,7 +55,7 @@ struct SettingsFileAccessTests {
   @Test func `a folder in place of the file is reported and stays`() throws {
     mkdir(folder["settings.json"], 0o755)
     #expect(
-      file.read().warnings.map(\.message) == [
+      file.read().warnings == [
         "cannot read `\(file.path)`: is a directory; feedimg uses the defaults"
       ]
     )
@@ -83,7 +83,7 @@ struct SettingsFileAccessTests {
   @Test func `a file that is too long is not read`() throws {
     try folder.write(String(repeating: " ", count: AtomicFile.maximumLength + 1), to: "settings.json")
     #expect(
-      file.read().warnings.map(\.message) == [
+      file.read().warnings == [
         "cannot read `\(file.path)`: file too large; feedimg uses the defaults"
       ]
     )

@@ -119,7 +119,7 @@ struct SettingsFileTests {
     expected.cacheMemoryLimit = .mebibytes(1)
     #expect(snapshot.settings == expected)
     #expect(snapshot.stored == [.cacheMemoryLimit])
-    #expect(snapshot.warnings.map(\.message) == ["\(file.path):3: `\(name)` takes \(message)"])
+    #expect(snapshot.warnings == ["\(file.path):3: `\(name)` takes \(message)"])
     #expect(try folder.text(of: "settings.json") == text)
   }
 
@@ -137,7 +137,7 @@ struct SettingsFileTests {
       let snapshot = file.read()
       #expect(snapshot.settings == UserSettings())
       #expect(
-        snapshot.warnings.map(\.message) == [
+        snapshot.warnings == [
           "\(file.path):3:1: expected a member name in quotes, found `}`; feedimg uses the defaults, "
             + "the old content is kept in `\(file.path).corrupt-1`"
         ]
@@ -154,7 +154,7 @@ struct SettingsFileTests {
       #expect(written.settings.cacheExpiryDays == 30)
       #expect(written.warnings.count == 1)
       #expect(
-        written.warnings.allSatisfy { $0.message.hasSuffix("kept in `\(file.path).corrupt-\(number)`") }
+        written.warnings.allSatisfy { $0.hasSuffix("kept in `\(file.path).corrupt-\(number)`") }
       )
       #expect(try folder.text(of: "settings.json.corrupt-\(number)") == content)
       #expect(file.read().warnings.isEmpty)

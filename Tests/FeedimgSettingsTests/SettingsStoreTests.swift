@@ -17,34 +17,27 @@ struct SettingsStoreTests {
     other = SettingsFile(folder: folder["feedimg"])
   }
 
-  @Test func `rare readings open no watch, frequent readings do`() {
-    for _ in 1...256 { #expect(store.currentSettings() == UserSettings()) }
-    #expect(!store.isWatching)
-    #expect(store.currentSettings() == UserSettings())
-    #expect(store.isWatching)
-    #expect(folder.names.isEmpty)
+  /// A store that keeps what it has read until the file changes, or that reads each time, as after a recent change.
+  private func makeStore(keeps: Bool) -> SettingsStore {
+    SettingsStore(folder: folder["feedimg"]) { keeps ? .infinity : 0 }
   }
 
-  @Test(arguments: [0, 1, .max])
-  func `the next call sees a change by another process`(_ readingsBeforeWatching: Int) throws {
-    let store = SettingsStore(
-      folder: folder["feedimg"],
-      readingsBeforeWatching: readingsBeforeWatching
-    )
+  @Test(arguments: [true, false])
+  func `the next call sees a change by another process`(keeps: Bool) throws {
+    let store = makeStore(keeps: keeps)
+    #expect(store.currentSettings() == UserSettings())
+    #expect(folder.names.isEmpty)
     for days in 2...40 {
       _ = try other.set(.cacheExpiryDays, to: String(days))
-      #expect(store.currentSettings().cacheExpiryDays == days)
+      for _ in 0..<2 { #expect(store.currentSettings().cacheExpiryDays == days) }
     }
     _ = try other.unset(.cacheExpiryDays)
     #expect(store.currentSettings() == UserSettings())
   }
 
-  @Test(arguments: [0, 1, .max])
-  func `the next call sees a change by this process`(_ readingsBeforeWatching: Int) throws {
-    let store = SettingsStore(
-      folder: folder["feedimg"],
-      readingsBeforeWatching: readingsBeforeWatching
-    )
+  @Test(arguments: [true, false])
+  func `the next call sees a change by this process`(keeps: Bool) throws {
+    let store = makeStore(keeps: keeps)
     for days in 2...20 {
       try store.set(.cacheExpiryDays, to: String(days))
       #expect(store.currentSettings().cacheExpiryDays == days)
@@ -52,6 +45,21 @@ struct SettingsStoreTests {
     }
     try store.unset(.cacheExpiryDays)
     #expect(store.value(of: .cacheExpiryDays) == "7")
+  }
+
+  @Test func `a warning is reported once, and again after it disappeared`() throws {
+    for _ in 0..<2 {
+      _ = try other.unset(.cacheExpiryDays)
+      mkdir(folder["feedimg"], 0o700)
+      try folder.write(#"{"cache-expiry-days": 0}"#, to: "feedimg/settings.json")
+      for count in [1, 0] {
+        _ = store.currentSettings()
+        #expect(store.takeWarnings().count == count)
+      }
+      try folder.write("{}", to: "feedimg/settings.json")
+      _ = store.currentSettings()
+      #expect(store.takeWarnings().isEmpty)
+    }
   }
 
   @Test func `the list has every setting with its value and whether it is set`() throws {
@@ -84,7 +92,6 @@ struct SettingsStoreTests {
   }
 
   @Test func `concurrent readers never see an older value again`() throws {
-    let store = SettingsStore(folder: folder["feedimg"], readingsBeforeWatching: 40)
     try store.set(.cacheExpiryDays, to: "1")
     let other = other
     let failures = Failures()
