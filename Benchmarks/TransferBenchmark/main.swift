@@ -67,9 +67,7 @@ final class Counter: Sendable {
     let folder = try plan.directory.map { try KeptFolder(path: $0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<plan.parallel {
-        group.addTask(executorPreference: downloader.executor) {
-          try await fetch(plan, folder, downloader, counter)
-        }
+        group.addTask { try await fetch(plan, folder, downloader, counter) }
       }
       try await group.waitForAll()
     }
@@ -85,8 +83,7 @@ guard let plan = Plan(Array(CommandLine.arguments.dropFirst())) else {
   print("usage: TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]")
   exit(2)
 }
-// The main thread waits. All other work happens on the transfer thread.
 let downloader = CurlDownloader(userAgent: "feedimg-benchmark", certificateFile: plan.certificateFile)
 let end = End()
-_ = Task(executorPreference: downloader.executor) { end.come(await run(plan, downloader)) }
+_ = Task { end.come(await run(plan, downloader)) }
 exit(end.wait())

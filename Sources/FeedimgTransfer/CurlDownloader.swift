@@ -23,30 +23,14 @@ package final class CurlDownloader: Downloading {
   ///   - clientCertificate: The certificate for servers that ask for one.
   ///   - proxy: The proxy of every request; empty for none, nil for that of the environment.
   ///   - addresses: The hosts that transfers may connect to.
-  package convenience init(
+  ///   - libraryNames: The files of libcurl to try, in order; nil for the usual ones.
+  package init(
     userAgent: String,
     certificateFile: String? = nil,
     clientCertificate: ClientKey? = nil,
     proxy: String? = nil,
-    addresses: AddressPolicy = .everything
-  ) {
-    self.init(
-      userAgent: userAgent,
-      certificateFile: certificateFile,
-      clientCertificate: clientCertificate,
-      proxy: proxy,
-      addresses: addresses,
-      libraryNames: CurlLibrary.fileNames
-    )
-  }
-
-  init(
-    userAgent: String,
-    certificateFile: String?,
-    clientCertificate: ClientKey? = nil,
-    proxy: String? = nil,
     addresses: AddressPolicy = .everything,
-    libraryNames: [String]
+    libraryNames: [String]? = nil
   ) {
     identity = CurlHandle.Identity(
       userAgent: userAgent,
@@ -55,7 +39,7 @@ package final class CurlDownloader: Downloading {
       proxy: proxy,
       addresses: addresses
     )
-    thread = CurlThread(identity, libraryNames: libraryNames)
+    thread = CurlThread(identity, libraryNames: libraryNames ?? CurlLibrary.fileNames)
   }
 
   deinit { thread.stop() }
@@ -87,25 +71,10 @@ package final class CurlDownloader: Downloading {
     return try await CurlConnection(url, timeout: limit, addresses: identity.addresses).open(identity)
   }
 
-  /// Runs tasks on curl's thread, between its work on transfers.
-  ///
-  /// A task on this executor starts and ends downloads without a thread hop. No transfer proceeds while the
-  /// task runs, so its steps must be short. Tasks continue on the global executor after the thread ends.
-  package var executor: any TaskExecutor { thread }
-
   /// Makes later transfers open new connections and resolve names again; call it after a network change.
   ///
   /// Running transfers continue.
   package func forgetConnections() { thread.forgetConnections() }
-
-  /// Ends every transfer with `cancelled`, closes all connections, and then returns.
-  ///
-  /// Later transfers fail with `cancelled` too. Without this call, exit(3) does the same, because libcurl's
-  /// libraries clean up there. It waits at most two seconds.
-  package func shutdown() async {
-    thread.stop()
-    await thread.ended()
-  }
 }
 
 /// The address that the last request was sent to, which may be a proxy's.

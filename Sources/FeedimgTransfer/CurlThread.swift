@@ -4,26 +4,20 @@ import Glibc
 import Synchronization
 
 /// The thread `feedimg-curl`, on which libcurl runs; it starts with the first command.
-///
-/// It is also a task executor, and runs tasks between its work on transfers.
-final class CurlThread: TaskExecutor {
+final class CurlThread: Sendable {
   private enum Command {
     case start(TransferOrder)
     case cancel(TransferOrder)
     case forgetConnections
-    case run(UnownedJob)
   }
 
   private struct Queue {
     var commands: [Command] = []
     var isStarted = false
-    var hasEnded = false
     /// The multi handle on which the thread sleeps; nil while it is awake.
     var sleeping: CurlMulti?
     /// The reason for the end of the thread; once set, the queue refuses commands.
     var ending: LoadError?
-    /// The callers that wait for the end of the thread.
-    var awaitingEnd: [UnsafeContinuation<Void, Never>] = []
 
     /// Wakes the thread if it sleeps.
     ///
@@ -45,12 +39,6 @@ final class CurlThread: TaskExecutor {
     if let refusal = push(.start(order), startsThread: true) { order.complete(.failure(refusal)) }
   }
 
-  /// Runs a job on this thread or, once the thread has ended, on the global executor.
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    if push(.run(job), startsThread: true) != nil { globalConcurrentExecutor.enqueue(job) }
-  }
-
   func cancel(_ order: TransferOrder) { _ = push(.cancel(order), startsThread: false) }
 
   func forgetConnections() { _ = push(.forgetConnections, startsThread: false) }
@@ -58,27 +46,9 @@ final class CurlThread: TaskExecutor {
   /// Asks the thread to stop all transfers and end, without waiting for it.
   func stop() { end(LoadError(.cancelled, message: "the downloader was shut down")) }
 
-  /// Waits until the thread has closed its connections; call ``stop()`` before.
-  func ended() async {
-    await withUnsafeContinuation { continuation in
-      let isOver = queue.withLock { queue in
-        if queue.isStarted, !queue.hasEnded {
-          queue.awaitingEnd.append(continuation)
-          return false
-        }
-        return true
-      }
-      if isOver { continuation.resume() }
-    }
-  }
-
-  /// Adds a command to the queue and wakes the thread.
+  /// Adds a command to the queue and wakes the thread; starts it, or drops the command if it does not run.
   ///
-  /// - Parameters:
-  ///   - command: The command to run on the thread.
-  ///   - startsThread: True to start the thread if needed; false to drop the command if the thread does not
-  ///     run.
-  /// - Returns: The reason for the end of the thread if it refuses commands, else nil.
+  /// - Returns: The reason for the end of the thread if it refuses commands.
   private func push(_ command: Command, startsThread: Bool) -> LoadError? {
     let (refusal, isFirst) = queue.withLock { queue -> (LoadError?, Bool) in
       if let ending = queue.ending { return (ending, false) }
@@ -119,17 +89,16 @@ final class CurlThread: TaskExecutor {
     }
   }
 
-  /// Runs commands and transfers until the queue has a reason to end, then stops all transfers.
-  ///
-  /// - Returns: The reason for the end.
+  /// Runs commands and transfers until the queue has a reason to end, stops all transfers, and returns the reason.
   private func serve(_ loop: consuming CurlLoop) -> LoadError {
     while true {
-      var (commands, ending) = take()
-      if !commands.isEmpty {
-        execute(commands, loop)
-        // A job often starts the next transfer. Taking its command now saves a round of the loop.
-        (commands, ending) = take()
-        execute(commands, loop)
+      let (commands, ending) = take()
+      for command in commands {
+        switch command {
+        case .start(let order): loop.start(order)
+        case .cancel(let order): loop.cancel(order)
+        case .forgetConnections: loop.forgetConnections()
+        }
       }
       if let ending {
         loop.stopAll(ending)
@@ -152,32 +121,10 @@ final class CurlThread: TaskExecutor {
     }
   }
 
-  private func execute(_ commands: [Command], _ loop: CurlLoop) {
-    for command in commands {
-      switch command {
-      case .start(let order): loop.start(order)
-      case .cancel(let order): loop.cancel(order)
-      case .forgetConnections: loop.forgetConnections()
-      case .run(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-      }
-    }
-  }
-
   /// Fails the remaining transfers, and refuses all later commands.
   private func finish(_ error: LoadError) {
     end(error)
-    let (ending, commands, waiting) = queue.withLock { queue in
-      queue.hasEnded = true
-      defer { (queue.commands, queue.awaitingEnd) = ([], []) }
-      return (queue.ending ?? error, queue.commands, queue.awaitingEnd)
-    }
-    for command in commands {
-      switch command {
-      case .start(let order): order.complete(.failure(ending))
-      case .run(let job): globalConcurrentExecutor.enqueue(job)
-      case .cancel, .forgetConnections: break
-      }
-    }
-    for continuation in waiting { continuation.resume() }
+    let (commands, ending) = take()
+    for case .start(let order) in commands { order.complete(.failure(ending ?? error)) }
   }
 }

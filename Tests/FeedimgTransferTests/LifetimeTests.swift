@@ -134,27 +134,6 @@ struct LifetimeTests {
     await server.reaches { $0.closedByClient == 1 }
   }
 
-  @Test func `shutdown ends running transfers, closes connections and refuses new requests`() async throws {
-    let gate = Gate()
-    let server = try LoopbackServer { $0.path == "/idle" ? .response() : .held(by: gate) }
-    let idle = DownloadRequest.patient(try ImageURL(server.url("/idle")))
-    let request = DownloadRequest.patient(try ImageURL(server.url("/held")))
-    _ = try await downloader.download(idle, into: Collector())
-    let tasks = (0..<5).map { _ in Task { await downloader.failure(request) } }
-    await server.reaches { $0.requests.count == 6 }
-    await downloader.shutdown()
-    for task in tasks {
-      #expect(await task.value?.message == "the downloader was shut down")
-    }
-    await server.reaches { $0.closedByClient == $0.opened }
-    #expect(await downloader.failure(idle)?.code == .cancelled)
-    await downloader.shutdown()
-  }
-
-  @Test func `a downloader that never started shuts down at once`() async {
-    await downloader.shutdown()
-  }
-
   @Test func `a released downloader closes its connections`() async throws {
     let server = try LoopbackServer { _ in .response() }
     let request = DownloadRequest.patient(try ImageURL(server.url("/")))
@@ -176,6 +155,5 @@ struct LifetimeTests {
         error?.message.hasPrefix("cannot open libcurl; install the Debian package libcurl4") == true
       )
     }
-    await downloader.shutdown()
   }
 }
