@@ -54,11 +54,12 @@ package struct RetrySchedule: Sendable, Hashable {
     using random: inout some RandomNumberGenerator
   ) -> Step {
     guard tries < maximumTries, Self.isWorthRetrying(error) else { return .giveUp }
-    let wait = backoff.wait(after: tries, using: &random)
+    let ceiling = backoff.ceiling(after: tries)
+    let wait = backoff.jittered(ceiling, using: &random)
     guard let asked = error.retryAfter else { return .wait(wait) }
     guard Double(asked) <= maximumRetryAfter / .seconds(1) else { return .giveUp }
     // Jitter only extends the wait that the server asks for, so no retry is early.
-    let least = backoff.ceiling(after: tries) * (1 - backoff.jitter)
+    let least = ceiling * (1 - Backoff.jitter)
     return .wait(max(.seconds(asked), least) + (wait - least))
   }
 }

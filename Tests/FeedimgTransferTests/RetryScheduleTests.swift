@@ -94,12 +94,11 @@ struct RetryScheduleTests {
     #expect(RetrySchedule.isWorthRetrying(LoadError(code, message: "failed")) == retried.contains(code))
   }
 
-  @Test func `a backoff grows by its factor, up to its limit, and is reduced by its jitter`() {
-    let backoff = Backoff(base: .seconds(1), factor: 3, maximum: .seconds(20), jitter: 0.25)
+  @Test func `a backoff doubles up to its limit, and is reduced by its jitter`() {
+    let backoff = Backoff(base: .seconds(1), maximum: .seconds(7))
     var random = Constant.lowest
-    #expect((0...4).map { backoff.ceiling(after: $0) } == [1, 1, 3, 9, 20].map { .seconds($0) })
-    #expect(backoff.wait(after: 2, using: &random) == .milliseconds(2250))
-    #expect(backoff.ceiling(after: .max) == .seconds(20))
-    #expect(Backoff(base: .seconds(5), factor: 1, maximum: .seconds(9)).ceiling(after: .max) == .seconds(5))
+    #expect((0...4).map { backoff.ceiling(after: $0) } == [1, 1, 2, 4, 7].map { .seconds($0) })
+    #expect(backoff.jittered(.seconds(4), using: &random) == .seconds(2))
+    #expect(backoff.ceiling(after: .max) == .seconds(7))
   }
 }
