@@ -1,3 +1,4 @@
+import CCurl
 package import FeedimgModel
 import Glibc
 
@@ -38,6 +39,22 @@ package struct AddressPolicy: Sendable {
     var four = in_addr()
     if let address = HostAddress(host) { return address }
     return inet_aton(host, &four) == 1 ? HostAddress(v4: UInt32(bigEndian: four.s_addr)) : nil
+  }
+
+  /// Opens a socket for libcurl, unless the policy forbids its address; `refused` gets that address.
+  func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>, _ refused: inout HostAddress?) -> Int32 {
+    if !isUnlimited {
+      guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr),
+        let target = HostAddress(UnsafeRawPointer(address) + offset)
+      else { return CURL_SOCKET_BAD }
+      guard allows(target) else {
+        refused = target
+        return CURL_SOCKET_BAD
+      }
+    }
+    // Unlike libcurl, set SOCK_CLOEXEC, so that programs started by this process do not inherit the socket.
+    let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    return socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
   }
 
   /// The error for a host that the policy forbids.

@@ -34,12 +34,7 @@ struct CountedSocket {
 final class OpenSockets {
   private var descriptors: [Int32: Int32] = [:]
 
-  /// The socket of the connection that carries a request.
-  ///
-  /// - Parameters:
-  ///   - localPort: The local port of the connection.
-  ///   - opened: The sockets that the transfer has opened; none on a reused connection.
-  /// - Returns: Nil if no known socket has this port.
+  /// The socket with a local port; `opened` has those of this transfer, none on a reused connection.
   func socket(localPort: Int32, opened: [Int32]) -> CountedSocket? {
     for descriptor in opened {
       guard let socket = CountedSocket(descriptor, localPort: localPort) else { continue }

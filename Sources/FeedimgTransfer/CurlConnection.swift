@@ -66,20 +66,9 @@ final class CurlConnection: @unchecked Sendable {
   }
 
   static let socketCallback: curl_opensocket_callback = { context, _, address in
-    guard let context, let address, let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else {
-      return CURL_SOCKET_BAD
-    }
+    guard let context, let address else { return CURL_SOCKET_BAD }
     let connection = Unmanaged<CurlConnection>.fromOpaque(context).takeUnretainedValue()
-    if !connection.addresses.isUnlimited {
-      guard let target = HostAddress(UnsafeRawPointer(address) + offset) else { return CURL_SOCKET_BAD }
-      guard connection.addresses.allows(target) else {
-        connection.refused = target
-        return CURL_SOCKET_BAD
-      }
-    }
-    // Unlike libcurl, set SOCK_CLOEXEC, so that programs started by this process do not inherit the socket.
-    let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return socket(address.pointee.family, kind, address.pointee.protocol)
+    return connection.addresses.openSocket(address, &connection.refused)
   }
 
   /// Copies bytes in both directions until either side closes.

@@ -233,18 +233,15 @@ final class CurlHandle {
   }
 
   private func set(fields: HTTPFields, omitting omitted: [String]) throws(LoadError) {
+    var lines = omitted.map { "\($0):" }
     for field in fields.fields {
       guard field.canBeSent else {
         throw LoadError(.malformed, message: "the request field `\(field.name)` has an invalid name or value")
       }
-      let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-      guard let longer = library.functions.slist_append(fieldList, line) else {
-        throw LoadError(.unavailable, message: "libcurl ran out of memory")
-      }
-      fieldList = longer
+      lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
-    for name in omitted {
-      guard let longer = library.functions.slist_append(fieldList, "\(name):") else {
+    for line in lines {
+      guard let longer = library.functions.slist_append(fieldList, line) else {
         throw LoadError(.unavailable, message: "libcurl ran out of memory")
       }
       fieldList = longer

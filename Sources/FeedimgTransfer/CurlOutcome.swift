@@ -169,28 +169,24 @@ struct CurlOutcome {
     switch code {
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-      Self.refusal(
-        code,
-        LoadError(.security, message: "the certificate of the host `\(host)` was rejected: \(detail)")
+      var error = LoadError(
+        .security,
+        message: "the certificate of the host `\(host)` was rejected: \(detail)"
       )
+      // A captive portal may have sent its own certificate.
+      error.suspectsCaptivePortal = code == CURLE_PEER_FAILED_VERIFICATION
+      return error
     case CURLE_SSL_CACERT_BADFILE:
-      LoadError(
+      return LoadError(
         .security,
         message: "cannot read the system's certificates; install the Debian package ca-certificates"
       )
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
       CURLE_SSL_CERTPROBLEM, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED,
       CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT:
-      LoadError(.security, message: "the TLS handshake with the host `\(host)` failed: \(detail)")
-    default: nil
+      return LoadError(.security, message: "the TLS handshake with the host `\(host)` failed: \(detail)")
+    default: return nil
     }
-  }
-
-  /// Marks a failed verification, since a captive portal may have sent its own certificate.
-  private static func refusal(_ code: CURLcode, _ error: LoadError) -> LoadError {
-    var error = error
-    error.suspectsCaptivePortal = code == CURLE_PEER_FAILED_VERIFICATION
-    return error
   }
 
   // MARK: Words

@@ -22,12 +22,8 @@ enum CurlThreads {
   /// The longest wait for each thread in exit(3), in milliseconds.
   private static let exitTimeout = 2000
 
-  /// Starts a thread.
+  /// Starts a thread that `stop` asks to end; it may have ended already.
   ///
-  /// - Parameters:
-  ///   - name: The name of the thread, as for ``SystemThread``.
-  ///   - body: The work of the thread.
-  ///   - stop: Asks the thread to end; the thread may have ended already.
   /// - Returns: False if the thread cannot be started; `errno` has the reason.
   static func start(
     _ name: String,

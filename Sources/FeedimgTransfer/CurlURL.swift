@@ -2,13 +2,7 @@ import CCurl
 
 /// URLs under libcurl's rules.
 enum CurlURL {
-  /// Resolves a `Location` to an absolute URL with libcurl (RFC 3986 §5.2).
-  ///
-  /// - Parameters:
-  ///   - location: An absolute or relative reference; it may be invalid.
-  ///   - base: The URL of the response.
-  ///   - library: An opened libcurl.
-  /// - Returns: Nil if libcurl cannot read the reference.
+  /// Resolves a `Location` to an absolute URL with libcurl (RFC 3986 §5.2); nil if libcurl cannot read it.
   static func resolve(_ location: String, against base: String, _ library: CurlLibrary) -> String? {
     // A fragment alone refers to the base itself. libcurl 7.88 would drop the last path segment.
     guard !location.hasPrefix("#") else { return base }

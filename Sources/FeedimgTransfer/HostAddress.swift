@@ -26,8 +26,6 @@ package struct HostAddress: Sendable, Hashable {
   }
 
   /// Reads a `sockaddr`; nil for another family than IPv4 and IPv6.
-  ///
-  /// - Parameter address: A `sockaddr_in` or `sockaddr_in6`, or a `sockaddr` of another family.
   init?(_ address: UnsafeRawPointer) {
     switch Int32(address.load(as: sockaddr.self).sa_family) {
     case AF_INET: self.init(v4: UInt32(bigEndian: address.load(as: sockaddr_in.self).sin_addr.s_addr))
@@ -87,11 +85,8 @@ package struct HostAddress: Sendable, Hashable {
     return Self.source(of: address, AF_INET6).map { $0 == self } ?? true
   }
 
-  /// The source address of packets to an address.
+  /// The source address of packets to a `sockaddr_in` or `sockaddr_in6`.
   ///
-  /// - Parameters:
-  ///   - target: A `sockaddr_in` or `sockaddr_in6`.
-  ///   - family: Its family.
   /// - Returns: An unspecified address if there is no route; nil if the kernel refuses the socket.
   private static func source<Address>(of target: Address, _ family: Int32) -> HostAddress? {
     let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

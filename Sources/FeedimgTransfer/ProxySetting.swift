@@ -9,11 +9,7 @@ struct ProxySetting: Hashable {
   let place: String
   private let host: String
 
-  /// The proxy for the scheme of a URL; nil if there is none.
-  ///
-  /// - Parameters:
-  ///   - url: The URL of the request.
-  ///   - variable: Returns the value of an environment variable.
+  /// The proxy for the scheme of a URL, by the values of environment variables; nil if there is none.
   init?(for url: ImageURL, _ variable: (String) -> String?) {
     let scheme = Origin(url).scheme
     // libcurl ignores `HTTP_PROXY`, because a `Proxy` request field sets it in CGI programs (libcurl-env(3)).

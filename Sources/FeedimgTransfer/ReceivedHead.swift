@@ -12,10 +12,6 @@ struct ReceivedHead {
   /// The content coding in lower case; nil for `identity`.
   var contentCoding: String?
 
-  /// - Parameters:
-  ///   - status: The status, at least 200.
-  ///   - isHTTP1: Whether the response came over HTTP/1.
-  ///   - fields: The fields of the head, in order.
   /// - Throws: ``LoadError`` with `malformed` if `Content-Length` is invalid or has different values.
   init(status: Int, isHTTP1: Bool, fields: HTTPFields) throws(LoadError) {
     self.status = status
@@ -58,9 +54,6 @@ struct HeadBudget {
 
   /// Counts a line with its line break.
   ///
-  /// - Parameters:
-  ///   - line: A line of a head or trailer.
-  ///   - isTrailer: Whether the line follows the final head.
   /// - Throws: ``LoadError`` with `malformed` if the response exceeds the limit.
   mutating func take(_ line: UnsafeRawBufferPointer, isTrailer: Bool) throws(LoadError) {
     length += line.count

@@ -29,10 +29,6 @@ struct RedirectChain {
 
   /// Follows one redirect.
   ///
-  /// - Parameters:
-  ///   - location: The value of `Location`, absolute or relative.
-  ///   - status: The status that came with it.
-  ///   - library: Resolves relative locations.
   /// - Throws: ``LoadError`` with `forbiddenRedirect` or `tooManyRedirects`.
   mutating func follow(_ location: String, status: Int, _ library: CurlLibrary) throws(LoadError) {
     guard !location.isEmpty else {

@@ -37,10 +37,7 @@ struct Timeouts {
   /// The lowest rate of a body, in bytes a second; any link that can show images is faster.
   static let minimumRate = 100
 
-  private let responseTimeout: Duration
-  private let stallTimeout: Duration
-  private let paceTimeout: Duration
-  private let totalTimeout: Duration?
+  private let request: DownloadRequest
   private let start: Instant
   private var phase = Phase.connecting
   private var lastArrival: Instant
@@ -50,10 +47,7 @@ struct Timeouts {
   private var paceMissing = 0
 
   init(_ request: DownloadRequest, from start: Instant) {
-    responseTimeout = request.responseTimeout
-    stallTimeout = request.stallTimeout
-    paceTimeout = request.paceTimeout
-    totalTimeout = request.totalTimeout
+    self.request = request
     self.start = start
     lastArrival = start
     paceStart = start
@@ -61,20 +55,20 @@ struct Timeouts {
 
   /// The limit that expires next, and when; nil if no limit applies now.
   var next: (limit: Limit, end: Instant)? {
-    var next = totalTimeout.map { (Limit.total($0), start.advanced(by: $0)) }
-    func consider(_ limit: Limit, _ duration: Duration, from since: Instant) {
+    var next = request.totalTimeout.map { (Limit.total($0), start.advanced(by: $0)) }
+    func consider(_ limit: (Duration) -> Limit, _ duration: Duration, from since: Instant) {
       let end = since.advanced(by: duration)
-      if next.map({ end < $0.1 }) ?? true { next = (limit, end) }
+      if next.map({ end < $0.1 }) ?? true { next = (limit(duration), end) }
     }
     switch phase {
     case .connecting: break
-    case .awaitingHead(let since): consider(.response(responseTimeout), responseTimeout, from: since)
+    case .awaitingHead(let since): consider(Limit.response, request.responseTimeout, from: since)
     case .receivingHead(let since):
-      consider(.stall(stallTimeout), stallTimeout, from: lastArrival)
-      consider(.head(paceTimeout), paceTimeout, from: since)
+      consider(Limit.stall, request.stallTimeout, from: lastArrival)
+      consider(Limit.head, request.paceTimeout, from: since)
     case .receivingBody:
-      consider(.stall(stallTimeout), stallTimeout, from: lastArrival)
-      if paceMissing > 0 { consider(.rate(paceTimeout), paceTimeout, from: paceStart) }
+      consider(Limit.stall, request.stallTimeout, from: lastArrival)
+      if paceMissing > 0 { consider(Limit.rate, request.paceTimeout, from: paceStart) }
     }
     return next
   }
@@ -102,14 +96,14 @@ struct Timeouts {
 
   mutating func bytesArrived(_ count: Int, at now: Instant) {
     lastArrival = now
-    if paceMissing <= 0, now >= paceStart.advanced(by: paceTimeout) { restartPace(at: now) }
+    if paceMissing <= 0, now >= paceStart.advanced(by: request.paceTimeout) { restartPace(at: now) }
     paceMissing -= count
   }
 
   private mutating func restartPace(at now: Instant) {
     paceStart = now
     // The cap keeps the conversion to `Int` safe; with a longer time, this limit never expires.
-    let bytes = paceTimeout / .seconds(1) * Double(Self.minimumRate)
+    let bytes = request.paceTimeout / .seconds(1) * Double(Self.minimumRate)
     paceMissing = Int(min(max(bytes, 0), 1e18))
   }
 }

@@ -71,7 +71,8 @@ final class Transfer {
   ) {
     self.order = order
     self.handle = handle
-    self.addresses = addresses
+    // A Unix socket has no address.
+    self.addresses = order.request.socket == nil ? addresses : .everything
     self.time = time
     self.sockets = sockets
     receiver = order.receiver
@@ -154,27 +155,13 @@ final class Transfer {
 
   // MARK: Addresses
 
-  /// Whether the policy applies to the addresses of this transfer.
-  private var checksAddresses: Bool { !addresses.isUnlimited && request.socket == nil }
-
   /// Opens a socket, unless the policy forbids its address.
   fileprivate func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
-    if checksAddresses {
-      guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr),
-        let target = HostAddress(UnsafeRawPointer(address) + offset)
-      else { return CURL_SOCKET_BAD }
-      guard addresses.allows(target) else {
-        exchange.refused = target
-        return CURL_SOCKET_BAD
-      }
-    }
-    // Unlike libcurl, set SOCK_CLOEXEC, so that programs started by this process do not inherit the socket.
-    let (family, kind, proto) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-    let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), proto)
-    if descriptor < 0 {
-      exchange.shortage = DescriptorShortage(errno)
-    } else {
+    let descriptor = addresses.openSocket(address, &exchange.refused)
+    if descriptor >= 0 {
       exchange.opened.append(descriptor)
+    } else if exchange.refused == nil {
+      exchange.shortage = DescriptorShortage(errno)
     }
     return descriptor
   }
@@ -183,7 +170,7 @@ final class Transfer {
   ///
   /// The connection may be a reused one, for which `openSocket` checked nothing in this transfer.
   fileprivate func maySendRequest(to peer: UnsafePointer<CChar>?, localPort: Int32) -> Bool {
-    if checksAddresses {
+    if !addresses.isUnlimited {
       let address = peer.flatMap { HostAddress(String(cString: $0)) }
       guard let address, addresses.allows(address) else {
         fail(refusal(of: address))
@@ -267,10 +254,7 @@ final class Transfer {
     return true
   }
 
-  /// The error for a body that content decoding has expanded too much.
-  ///
-  /// - Parameter encoded: The number of bytes received so far, or an upper bound.
-  /// - Returns: The error; nil for a body within the limits.
+  /// The error for a body that content decoding has expanded too much from at most `encoded` bytes.
   private func expansionError(encoded: Int) -> LoadError? {
     guard exchange.isDecoded, exchange.received > Self.maximumUncheckedLength,
       exchange.received / Self.maximumExpansion > encoded
