@@ -179,7 +179,7 @@ let package = Package(
     edge("FeedimgTransfer", ["FeedimgSystem", "CCurl"]),
     edge("FeedimgHTTPCache", ["FeedimgSQLite", "FeedimgSystem", "CXXHash"]),
     edge("FeedimgSettings", ["FeedimgJSON", "FeedimgSystem"]),
-    edge("FeedimgUsage", ["FeedimgSQLite"]),
+    edge("FeedimgUsage", ["FeedimgSQLite", "FeedimgSystem"]),
     edge(
       "FeedimgDecoding",
       ["FeedimgSystem", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]

@@ -14,11 +14,8 @@ final class UsageDatabase {
 
   let connection: SQLiteConnection
 
-  /// Opens the database, and makes it if it does not exist.
+  /// Opens the database, and makes it if it does not exist; waits `busyTimeout` milliseconds for other processes.
   ///
-  /// - Parameters:
-  ///   - path: In a folder that exists.
-  ///   - busyTimeout: How long to wait for other processes, in milliseconds.
   /// - Throws: ``SQLiteError``, also for the schema of a later version.
   init(path: String, busyTimeout: Int32) throws(SQLiteError) {
     let isNew = access(path, F_OK) != 0
@@ -76,11 +73,9 @@ final class UsageDatabase {
       transfers = iif(transfers > \(Int.max) - excluded.transfers, \(Int.max), transfers + excluded.transfers)
     """
 
-  /// The counts of some days, in no order.
+  /// The counts of some days or all, in no order.
   ///
-  /// - Parameter days: Nil for all.
   /// - Returns: Also how many rows have values that this version does not know; they count nothing.
-  /// - Throws: ``SQLiteError``.
   func usage(
     on days: ClosedRange<CalendarDay>? = nil
   ) throws(SQLiteError) -> (usage: [NetworkUsage], unreadableCount: Int) {

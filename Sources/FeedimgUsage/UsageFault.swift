@@ -1,31 +1,24 @@
 import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 
 /// A failed access to the ledger.
 package struct UsageFault: Error, Hashable, CustomStringConvertible {
-  /// The failed action, such as `read`; it follows "cannot".
-  var operation: String
-  var path: String
-  /// In words.
-  var reason: String
+  package let description: String
   /// Whether another process holds a lock, so that a later try may succeed.
-  var isBusy = false
+  let isBusy: Bool
 
-  /// Reads `errno`, so it must run before another call overwrites it.
-  init(_ operation: String, _ path: String, reason: Int32 = errno) {
-    let words = String(cString: strerror(reason))
-    self.operation = operation
-    self.path = path
-    self.reason = words.prefix(1).lowercased() + words.dropFirst()
-    isBusy = reason == EWOULDBLOCK
+  init(_ fault: FileFault) {
+    description = fault.description
+    isBusy = fault.reason == EWOULDBLOCK
   }
 
   init(_ operation: String, _ path: String, _ error: SQLiteError) {
-    self.operation = operation
-    self.path = path
-    reason = error.description
+    description = "cannot \(operation) `\(path)`: \(error)"
     isBusy = error.isBusy
   }
 
-  package var description: String { "cannot \(operation) `\(path)`: \(reason)" }
+  static func ofFiles<Value>(_ body: () throws(FileFault) -> Value) throws(UsageFault) -> Value {
+    do throws(FileFault) { return try body() } catch { throw UsageFault(error) }
+  }
 }

@@ -1,5 +1,6 @@
 package import FeedimgModel
 import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 import Synchronization
 
@@ -10,7 +11,7 @@ package final class UsageLedger: UsageKeeping {
   private struct State {
     /// Counts that are not on disk yet.
     var unwritten = UsageSums()
-    var idle: [OpenDatabase] = []
+    var idle: OpenDatabase?
     /// The latest value of the database, for a time when it cannot be read.
     var latest: (days: ClosedRange<CalendarDay>, usage: [NetworkUsage])?
     var isFaultReported = false
@@ -30,12 +31,11 @@ package final class UsageLedger: UsageKeeping {
   /// How long other processes are waited for, in milliseconds: during transfers, by readers and at the end of the
   /// program, and to clear.
   private static let busyTimeouts: (adding: Int32, reading: Int32, clearing: Int32) = (10, 250, 1000)
-  private static let maximumIdleCount = 2
 
   private let folder: String
   private let path: String
   private let clock: @Sendable () -> Double
-  /// Guards the counts in memory and the idle connections; no file is touched under it.
+  /// Guards the counts in memory and the idle connection; no file is touched under it.
   private let state = Mutex(State())
 
   /// - Parameters:
@@ -110,7 +110,7 @@ package final class UsageLedger: UsageKeeping {
     }
     for ending in Self.endings {
       guard unlink(damagedPath + ending) == 0 || errno == ENOENT || errno == ENOTDIR else {
-        throw UsageFault("remove", damagedPath + ending)
+        throw UsageFault(FileFault("remove", damagedPath + ending))
       }
     }
   }
@@ -174,11 +174,9 @@ package final class UsageLedger: UsageKeeping {
   ///
   /// - Parameters:
   ///   - operation: The action for messages, such as `read`.
-  ///   - makes: Whether to make a database where there is none.
+  ///   - makes: Whether to make a missing database; otherwise, the result is nil without one.
   ///   - busyTimeout: How long to wait for other processes, in milliseconds.
   ///   - body: Runs at most twice.
-  /// - Returns: Nil where there is no database.
-  /// - Throws: ``UsageFault``.
   private func withDatabase<Value>(
     _ operation: String,
     makes: Bool,
@@ -187,11 +185,12 @@ package final class UsageLedger: UsageKeeping {
   ) throws(UsageFault) -> Value? {
     var isSecond = false
     while true {
-      let file = try FileIdentity(path)
-      if file == nil {
-        guard makes else { return nil }
-        try Self.makeFolder(folder)
+      let file = try UsageFault.ofFiles { () throws(FileFault) in
+        let file = try FileIdentity(path)
+        if file == nil, makes { try FilePath.makeFolder(folder) }
+        return file
       }
+      guard makes || file != nil else { return nil }
       do throws(SQLiteError) {
         let open = try borrow(file, busyTimeout)
         do throws(SQLiteError) {
@@ -211,14 +210,7 @@ package final class UsageLedger: UsageKeeping {
   }
 
   private func borrow(_ file: FileIdentity?, _ busyTimeout: Int32) throws(SQLiteError) -> OpenDatabase {
-    let (idle, stale) = state.withLock { state in
-      let stale = state.idle.filter { $0.file != file }
-      state.idle.removeAll { $0.file != file }
-      return (state.idle.popLast(), stale)
-    }
-    // Closed here, outside the lock: their file has lost its name.
-    _ = consume stale
-    if let idle {
+    if let idle = state.withLock({ $0.idle.take() }), idle.file == file {
       idle.database.connection.busyTimeout = busyTimeout
       return idle
     }
@@ -227,9 +219,12 @@ package final class UsageLedger: UsageKeeping {
   }
 
   private func giveBack(_ open: OpenDatabase) {
-    state.withLock { state in
-      if state.idle.count < Self.maximumIdleCount { state.idle.append(open) }
+    // A second connection is closed outside the lock.
+    let other = state.withLock { state in
+      defer { state.idle = open }
+      return state.idle
     }
+    _ = consume other
   }
 
   /// SQLite's files: the database, its log, and the index of the log.
@@ -239,47 +234,23 @@ package final class UsageLedger: UsageKeeping {
 
   /// Renames a damaged database, in place of an earlier one, unless another process has done so already.
   private func keepPartial(_ damaged: FileIdentity) throws(UsageFault) {
-    let lock = try LockedFolder(folder, within: Self.busyTimeouts.clearing)
-    guard lock.isNamed(folder), try FileIdentity(path) == damaged else { return }
-    for ending in Self.endings {
-      guard rename(path + ending, damagedPath + ending) == 0 || errno == ENOENT else {
-        throw UsageFault("set aside", path + ending)
+    let isRenamed = try UsageFault.ofFiles { () throws(FileFault) in
+      let lock = try FileLock("\(folder)/.lock", within: .milliseconds(Self.busyTimeouts.clearing))
+      defer { withExtendedLifetime(lock) {} }
+      guard try FileIdentity(path) == damaged else { return false }
+      for ending in Self.endings {
+        guard rename(path + ending, damagedPath + ending) == 0 || errno == ENOENT else {
+          throw FileFault("set aside", path + ending)
+        }
       }
+      return true
     }
+    guard isRenamed else { return }
     state.withLock { state in
       state.latest = nil
       state.warnings.append(
         "the usage ledger `\(path)` is damaged: it was renamed to `\(damagedPath)`, and counting starts at zero"
       )
     }
-  }
-
-  /// Makes the folder and its missing parents, for the user alone, as XDG requires.
-  private static func makeFolder(_ folder: String) throws(UsageFault) {
-    if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash > folder.startIndex else {
-      throw UsageFault("make", folder)
-    }
-    try makeFolder(String(folder[..<slash]))
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw UsageFault("make", folder) }
-  }
-}
-
-/// Tells one file from another that takes its name.
-private struct FileIdentity: Hashable {
-  var device: dev_t
-  var number: ino_t
-
-  /// Nil where there is no file.
-  ///
-  /// - Throws: ``UsageFault`` where the system does not tell.
-  init?(_ path: String) throws(UsageFault) {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      guard errno == ENOENT else { throw UsageFault("read", path) }
-      return nil
-    }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw UsageFault("use", path, reason: EISDIR) }
-    (device, number) = (status.st_dev, status.st_ino)
   }
 }

@@ -60,6 +60,8 @@ struct TimeZoneTests {
 
 /// A process that counts.
 private final class Worker {
+  private struct Failure: Error { let reason: Int32 }
+
   private let process: pid_t
   private let marks: Int32
   private var status: Int32?
@@ -72,7 +74,7 @@ private final class Worker {
     var ends: [Int32] = [0, 0]
     // A socket, because one call here makes it close on exec.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw UsageFault("open", "a pipe") }
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Failure(reason: errno) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -83,7 +85,7 @@ private final class Worker {
     var process = pid_t()
     let reason = posix_spawn(&process, Self.program, &actions, nil, &arguments, environ)
     close(ends[1])
-    guard reason == 0 else { throw UsageFault("run", Self.program, reason: reason) }
+    guard reason == 0 else { throw Failure(reason: reason) }
     self.process = process
     marks = ends[0]
   }
