@@ -3,15 +3,14 @@
 /// In `3f…-9a….jpg`, `3f…` is the hash of the key, so that a file leads to its entry. `9a…` is random, so that a new
 /// body never replaces a file that a program is reading. The ending is the usual one of the media type.
 struct BodyName: Sendable, Hashable {
+  let text: String
   let keyHash: UInt64
-  let serial: UInt64
-  let ending: String
 
   /// A new name.
   init(key: String, mediaType: String) {
     keyHash = Checksum.of(key)
-    serial = UInt64.random(in: .min ... .max)
-    ending = Self.ending(for: mediaType)
+    let serial = UInt64.random(in: .min ... .max).hexadecimal
+    text = "\(keyHash.hexadecimal)-\(serial)\(Self.ending(for: mediaType))"
   }
 
   /// Reads a name; nil if the cache did not make it.
@@ -23,34 +22,15 @@ struct BodyName: Sendable, Hashable {
     let ending = bytes.dropFirst(33)
     guard bytes.count >= 33, bytes.dropFirst(16).first == UInt8(ascii: "-"),
       let keyHash = UInt64(hexadecimal: bytes.prefix(16)),
-      let serial = UInt64(hexadecimal: bytes.dropFirst(17).prefix(16)),
+      UInt64(hexadecimal: bytes.dropFirst(17).prefix(16)) != nil,
       ending.isEmpty || Self.isEnding(ending)
     else { return nil }
     self.keyHash = keyHash
-    self.serial = serial
-    self.ending = String(decoding: ending, as: UTF8.self)
+    text = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The length of the longest name, in bytes.
-  static let maximumLength = 16 + 1 + 16 + 5
-
-  var text: String {
-    String(unsafeUninitializedCapacity: Self.maximumLength) { buffer in
-      var count = 0
-      write { byte in
-        buffer[count] = byte
-        count += 1
-      }
-      return count
-    }
-  }
-
-  func write(_ write: (UInt8) -> Void) {
-    keyHash.writeHexadecimal(write)
-    write(UInt8(ascii: "-"))
-    serial.writeHexadecimal(write)
-    ending.utf8.forEach(write)
-  }
+  /// The file ending, with its dot.
+  var ending: Substring { text.dropFirst(33) }
 
   var shard: Shard { Shard(keyHash: keyHash) }
 

@@ -22,47 +22,29 @@ final class PendingBody: @unchecked Sendable {
 
   func write(_ bytes: UnsafeRawBufferPointer, in folder: CacheFolder) throws(FileFault) {
     if size + bytes.count > Self.maximumInMemory { try moveToFile(in: folder) }
-    if file == nil { memory.append(contentsOf: bytes) } else { try file?.write(bytes) }
+    if let file { try file.write(bytes) } else { memory.append(contentsOf: bytes) }
     size += bytes.count
   }
 
   /// Moves the bytes to a file, which then gets all further bytes.
-  func moveToFile(in folder: CacheFolder) throws(FileFault) {
-    guard file == nil else { return }
-    var body = try IncomingBody(in: folder)
+  @discardableResult
+  func moveToFile(in folder: CacheFolder) throws(FileFault) -> IncomingBody {
+    if let file { return file }
+    let body = try IncomingBody(in: folder)
     try body.write(memory)
-    memory = []
-    file = consume body
+    (memory, file) = ([], body)
+    return body
   }
 
-  var checksum: UInt64 {
-    if let file = file.take() {
-      let checksum = file.checksum
-      self.file = consume file
-      return checksum
-    }
-    return Checksum.of(memory)
-  }
+  var checksum: UInt64 { file?.checksum ?? Checksum.of(memory) }
 
   /// Moves the bytes to the file of a body.
   ///
   /// A second call does nothing.
   func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
     guard !isPlaced else { return }
-    if file == nil { try folder.write(memory, as: body) } else { try file?.place(as: body, in: folder) }
+    if let file { try file.place(as: body, in: folder) } else { try folder.write(memory, as: body) }
     isPlaced = true
-  }
-
-  func takeFile(in folder: CacheFolder) throws(FileFault) -> IncomingBody? {
-    try moveToFile(in: folder)
-    return file.take()
-  }
-
-  func withFile<Value>(_ body: (borrowing IncomingBody) -> Value?) -> Value? {
-    guard let file = file.take() else { return nil }
-    let value = body(file)
-    self.file = consume file
-    return value
   }
 }
 
@@ -99,8 +81,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   func makeReader() -> (any WrittenReading)? {
-    guard let body, (try? body.moveToFile(in: cache.folder)) != nil else { return nil }
-    return body.withFile { BodyReader(again: $0.descriptor) }
+    (try? body?.moveToFile(in: cache.folder)).flatMap { BodyReader(again: $0.descriptor) }
   }
 
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage {
@@ -119,8 +100,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   func announce(_ metadata: ImageMetadata) {
-    guard let body, !isCleared(body), (try? body.moveToFile(in: cache.folder)) != nil else { return }
-    let path = body.withFile { cache.announce($0, metadata) }
+    guard let body, !isCleared(body), let file = try? body.moveToFile(in: cache.folder) else { return }
+    let path = cache.announce(file, metadata)
     if path != announcement { withdraw() }
     announcement = path
   }
@@ -129,12 +110,10 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
     guard body.size > 0, !isCleared(body), body.size <= cache.limits.partialDownloads.bytes else { return }
-    // After a kill, the record behind the bytes must not be taken for bytes of the image.
-    if announcement != nil, body.withFile({ cache.announce($0, metadata, size: $0.size) }) == nil {
-      withdraw()
-    }
     do throws(FileFault) {
-      guard let file = try body.takeFile(in: cache.folder) else { return }
+      let file = try body.moveToFile(in: cache.folder)
+      // After a kill, the record behind the bytes must not be taken for bytes of the image.
+      if announcement != nil, cache.announce(file, metadata, size: file.size) == nil { withdraw() }
       try cache.keepPartial(file, metadata)
     } catch {
       throw CacheError(.body, error.description)
@@ -176,15 +155,8 @@ final class BodyReader: WrittenReading {
   }
 
   func bytes(at position: Int, count: Int) -> [UInt8]? {
-    var failed = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count, !failed {
-        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-        let got = pread(file.descriptor, rest.baseAddress, rest.count, position + filled)
-        if got > 0 { filled += got } else { failed = got == 0 || errno != EINTR }
-      }
-    }
-    return failed ? nil : bytes
+    guard let bytes = try? file.read(count: count, from: position) else { return nil }
+    return bytes.count == count ? bytes : nil
   }
 }
 
@@ -192,8 +164,8 @@ final class BodyReader: WrittenReading {
 ///
 /// The file is locked while this value lives. An unlocked file in `incoming` belonged to a process that was killed.
 /// Unless ``place(as:in:)`` renames it, the file is removed with the value.
-struct IncomingBody: ~Copyable {
-  private var file: OpenFile
+final class IncomingBody {
+  private let file: OpenFile
   private var checksumSoFar: Checksum
   private(set) var size = 0
   private var isPlaced = false
@@ -201,9 +173,8 @@ struct IncomingBody: ~Copyable {
   /// Creates the file, and its folders if they are missing.
   init(in folder: CacheFolder) throws(FileFault) {
     guard let checksum = Checksum() else { throw FileFault("write", folder.incoming, reason: ENOMEM) }
-    let made = try Self.makeFile(in: folder)
+    file = try folder.makeIncomingFile()
     checksumSoFar = checksum
-    file = made
   }
 
   deinit {
@@ -214,20 +185,8 @@ struct IncomingBody: ~Copyable {
 
   var descriptor: Int32 { file.descriptor }
 
-  static func makeFile(in folder: CacheFolder, ending: String = "") throws(FileFault) -> OpenFile {
-    while true {
-      do throws(FileFault) {
-        return try folder.makeIncomingFile(ending: ending, O_RDWR)
-      } catch {
-        guard [ENOENT, ENOTDIR].contains(error.reason) else { throw error }
-        try folder.create()
-        guard folder.exists(folder.incoming) else { throw error }
-      }
-    }
-  }
-
   /// Appends all bytes, or none if it throws.
-  mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
+  func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
     do throws(FileFault) {
       try file.write(bytes)
     } catch {
@@ -238,7 +197,7 @@ struct IncomingBody: ~Copyable {
     size += bytes.count
   }
 
-  mutating func write(_ bytes: [UInt8]) throws(FileFault) {
+  func write(_ bytes: [UInt8]) throws(FileFault) {
     var fault: FileFault?
     bytes.withUnsafeBytes { bytes in
       do throws(FileFault) { try write(bytes) } catch { fault = error }
@@ -250,9 +209,7 @@ struct IncomingBody: ~Copyable {
   var name: String { file.path.split(separator: "/").last.map(String.init) ?? "" }
 
   /// Renames the file to its final name.
-  ///
-  /// It also works after the folder was removed.
-  mutating func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
+  func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
     let path = folder.path(of: body)
     guard rename(file.path, path) != 0 else {
       isPlaced = true
@@ -260,29 +217,16 @@ struct IncomingBody: ~Copyable {
     }
     guard errno == ENOENT else { throw FileFault("write", path) }
     try folder.create()
-    try CacheFolder.makeFolder(folder.folder(of: body.shard))
-    if file.isUnlinked { file = try copy(in: folder) }
+    try FilePath.makeFolder(folder.folder(of: body.shard))
     guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
     isPlaced = true
   }
 
   /// Appends a trailer and renames the file.
-  mutating func place(at path: String, endingWith trailer: [UInt8]) throws(FileFault) {
+  func place(at path: String, endingWith trailer: [UInt8]) throws(FileFault) {
     try file.write(trailer)
     guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
     isPlaced = true
-  }
-
-  /// A copy of the bytes in a file that has a name.
-  private func copy(in folder: CacheFolder) throws(FileFault) -> OpenFile {
-    let copy = try Self.makeFile(in: folder)
-    do throws(FileFault) {
-      try copy.write(try file.read(count: size))
-      return copy
-    } catch {
-      unlink(copy.path)
-      throw error
-    }
   }
 }
 

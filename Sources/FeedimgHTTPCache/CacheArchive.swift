@@ -269,15 +269,20 @@ struct ArchiveFile: ~Copyable {
   private var isNamed: Bool
 
   /// - Parameter path: The file to write; it may be missing.
-  /// - Throws: ``FileFault`` if the file cannot be written. An earlier file then remains.
-  init(_ path: String) throws(FileFault) {
+  /// - Throws: ``CacheError`` if the file cannot be written. An earlier file then remains.
+  init(_ path: String) throws(CacheError) {
     var status = stat()
     let isThere = stat(path, &status) == 0
     let isSpecial = isThere && status.st_mode & S_IFMT != S_IFREG
     // A symbolic link stays; the file that it leads to is replaced.
     let target = isThere ? Self.resolved(path) ?? path : path
     let part = "\(target).\(getpid()).part"
-    let opened = try Self.open(target, part: part, isSpecial: isSpecial)
+    let opened: (descriptor: Int32, isNamed: Bool)
+    do throws(FileFault) {
+      opened = try Self.open(target, part: part, isSpecial: isSpecial)
+    } catch {
+      throw CacheError(.folder, error.description)
+    }
     self.target = isSpecial ? nil : target
     self.part = part
     isNamed = opened.isNamed
@@ -314,20 +319,21 @@ struct ArchiveFile: ~Copyable {
 
   deinit { if isNamed { unlink(part) } }
 
-  func write(_ bytes: [UInt8]) throws(FileFault) { try file.write(bytes) }
+  func write(_ bytes: [UInt8]) throws(CacheError) {
+    do throws(FileFault) { try file.write(bytes) } catch { throw CacheError(.folder, error.description) }
+  }
 
   /// Waits until the bytes are on the disk, then names the file.
-  mutating func finish() throws(FileFault) {
+  mutating func finish() throws(CacheError) {
     guard let target else { return }
-    guard fsync(file.descriptor) == 0 else { throw FileFault("write", target) }
-    if !isNamed {
-      let link = "/proc/self/fd/\(file.descriptor)"
-      guard linkat(AT_FDCWD, link, AT_FDCWD, part, AT_SYMLINK_FOLLOW) == 0 else {
-        throw FileFault("write", target)
-      }
-      isNamed = true
+    var isFinished = fsync(file.descriptor) == 0
+    if isFinished, !isNamed {
+      isNamed = linkat(AT_FDCWD, "/proc/self/fd/\(file.descriptor)", AT_FDCWD, part, AT_SYMLINK_FOLLOW) == 0
+      isFinished = isNamed
     }
-    guard rename(part, target) == 0 else { throw FileFault("write", target) }
+    guard isFinished, rename(part, target) == 0 else {
+      throw CacheError(.folder, FileFault("write", target).description)
+    }
     isNamed = false
   }
 

@@ -43,76 +43,54 @@ struct CacheFolder: Sendable, Hashable {
   static let indexCompanions = ["-wal", "-shm", "-journal"]
 
   func folder(of shard: Shard) -> String { "\(bodies)/\(shard.name)" }
-  func path(of body: BodyName) -> String {
-    String(unsafeUninitializedCapacity: capacity) { write(body, into: $0) }
-  }
+  func path(of body: BodyName) -> String { "\(bodies)/\(body.text.prefix(2))/\(body.text)" }
 
-  /// The length of a buffer for the path of a body, in bytes.
-  private var capacity: Int { bodies.utf8.count + 4 + BodyName.maximumLength }
-
-  /// Writes the path of a body in one pass, because each read needs it, and returns its length.
-  private func write(_ body: BodyName, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-    var count = buffer.initialize(fromContentsOf: bodies.utf8)
-    func write(_ byte: UInt8) {
-      buffer.initializeElement(at: count, to: byte)
-      count += 1
-    }
-    write(UInt8(ascii: "/"))
-    body.keyHash.writeHexadecimal(digits: 2, write)
-    write(UInt8(ascii: "/"))
-    body.write(write)
-    return count
-  }
-
-  /// A new path for a body that is being written.
-  private func incomingPath() -> String { "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)" }
-
-  /// Creates a locked file in `incoming`.
-  func makeIncomingFile(ending: String = "", _ flags: Int32) throws(FileFault) -> OpenFile {
+  /// Creates a locked file in `incoming`, and the folders if they are missing.
+  func makeIncomingFile(ending: String = "") throws(FileFault) -> OpenFile {
+    var isCreated = false
     while true {
-      let flags = flags | O_CREAT | O_EXCL | O_NOFOLLOW
-      let file = try OpenFile(incomingPath() + ending, to: "write", flags, mode: 0o600)
-      // A sweep may remove the file before it is locked. The loop then creates another one.
-      let isLocked = (try? file.tryLock()) ?? true
-      if isLocked, !file.isUnlinked { return file }
+      let path = "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)\(ending)"
+      do throws(FileFault) {
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+        let file = try OpenFile(path, to: "write", flags, mode: 0o600)
+        // A sweep may remove the file before it is locked. The loop then creates another one.
+        let isLocked = (try? file.tryLock()) ?? true
+        if isLocked, !file.isUnlinked { return file }
+      } catch {
+        guard [ENOENT, ENOTDIR].contains(error.reason), !isCreated else { throw error }
+        try create()
+        isCreated = true
+      }
     }
   }
 }
 
 extension CacheFolder {
-  /// Tells an index file apart from others with the same path.
-  struct Identity: Hashable {
-    var device: UInt
-    var inode: UInt
-  }
-
   /// The identity of the index file; nil if there is none.
   ///
   /// - Throws: ``FileFault`` if the path cannot be examined.
-  func indexIdentity() throws(FileFault) -> Identity? {
+  func indexIdentity() throws(FileFault) -> FileIdentity? {
     guard isNameable else { return nil }
-    guard let status = try Self.status(index) else { return nil }
-    return Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
+    do throws(FileFault) {
+      return try FileIdentity(index)
+    } catch {
+      guard error.reason == ENOTDIR else { throw error }
+      return nil
+    }
   }
 
   /// Whether the index ends inside a page.
   ///
   /// SQLite would read zeros there and miss rows.
   var isIndexTorn: Bool {
-    guard let status = try? Self.status(index) else { return false }
-    return Int(status.st_size) % IndexSchema.pageSize != 0
+    Self.status(index).map { Int($0.st_size) % IndexSchema.pageSize != 0 } ?? false
   }
 
   /// The length of the file of a body; nil if it is missing.
   func size(of body: BodyName) -> Int? {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { buffer in
-      buffer.initializeElement(at: write(body, into: buffer), to: 0)
-      var status = stat()
-      let isThere = buffer.withMemoryRebound(to: CChar.self) { path in
-        path.baseAddress.map { stat($0, &status) == 0 } ?? false
-      }
-      return isThere && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
-    }
+    var status = stat()
+    guard stat(path(of: body), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
   }
 
   /// The free space of the file system; nil if it cannot be read.
@@ -135,13 +113,7 @@ extension CacheFolder {
   /// The disk space of the index, in bytes.
   var bookkeepingSize: Int {
     let files = [index] + Self.indexCompanions.map { index + $0 }
-    return files.reduce(0) { $0 + ((try? Self.status($1))?.map { Int($0.st_blocks) * 512 } ?? 0) }
-  }
-
-  /// The shards that have a folder.
-  func shards() throws(FileFault) -> [Shard] {
-    let names = Set(try Self.names(in: bodies))
-    return Shard.all.filter { names.contains($0.name) }
+    return files.reduce(0) { $0 + (Self.status($1).map { Int($0.st_blocks) * 512 } ?? 0) }
   }
 
   /// Whether the path is neither empty nor cut short by a zero byte.
@@ -149,11 +121,9 @@ extension CacheFolder {
 
   func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  private static func status(_ path: String) throws(FileFault) -> stat? {
+  private static func status(_ path: String) -> stat? {
     var status = stat()
-    if stat(path, &status) == 0 { return status }
-    guard errno == ENOENT || errno == ENOTDIR else { throw FileFault("look at", path) }
-    return nil
+    return stat(path, &status) == 0 ? status : nil
   }
 
   /// Creates the folder and its subfolders, for the user alone.
@@ -162,9 +132,12 @@ extension CacheFolder {
   func create() throws(FileFault) {
     guard isNameable else { throw FileFault("make the folder", path, reason: EINVAL) }
     guard !exists(incoming) || !exists(bodies) else { return }
-    let isNew = try Self.makeFolder(path)
-    try Self.makeFolder(incoming)
-    try Self.makeFolder(bodies)
+    let isNew = !exists(path)
+    do throws(FileFault) {
+      for folder in [path, incoming, bodies] { try FilePath.makeFolder(folder) }
+    } catch {
+      throw FileFault("make the folder", error.path, reason: error.reason)
+    }
     // A cache without its tag works, too.
     if isNew { try? writeTag() }
   }
@@ -185,7 +158,7 @@ extension CacheFolder {
     } catch {
       guard error.reason == ENOENT else { throw error }
       try create()
-      try Self.makeFolder(folder(of: body.shard))
+      try FilePath.makeFolder(folder(of: body.shard))
       return try OpenFile(path(of: body), to: "write", flags, mode: 0o600)
     }
   }
@@ -208,26 +181,6 @@ extension CacheFolder {
     try file.write(Array(Self.tagContent.utf8))
   }
 
-  /// Creates a folder and its parents.
-  ///
-  /// - Returns: Whether it was missing.
-  @discardableResult
-  static func makeFolder(_ path: String) throws(FileFault) -> Bool {
-    if mkdir(path, 0o700) == 0 { return true }
-    let fault = FileFault("make the folder", path)
-    if fault.reason == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-      try makeFolder(String(path[..<slash]))
-      if mkdir(path, 0o700) == 0 { return true }
-    }
-    var status = stat()
-    // If the path has a file, the error says so instead of a reason such as a read-only file system.
-    guard stat(path, &status) == 0 else { throw fault }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw FileFault("make the folder", path, reason: ENOTDIR)
-    }
-    return false
-  }
-
   /// Removes bodies whose rows were removed.
   ///
   /// The next sweep removes those that remain.
@@ -242,18 +195,13 @@ extension CacheFolder {
     let folder = folder(of: shard)
     var fault: FileFault?
     let names = try Self.names(in: folder)
-    for name in names where Self.isOurs(name) {
-      let path = "\(folder)/\(name)"
+    for body in names.compactMap(BodyName.init(_:)) {
+      let path = path(of: body)
       if unlink(path) != 0, errno != ENOENT { fault = fault ?? FileFault("remove", path) }
     }
     rmdir(folder)
     if let fault { throw fault }
   }
-
-  /// Whether the cache made a file of a shard.
-  ///
-  /// Earlier versions kept a catalog beside the bodies.
-  static func isOurs(_ name: String) -> Bool { BodyName(name) != nil || name.hasPrefix("catalog") }
 
   /// The names in a folder, in no order; empty if the folder is missing.
   static func names(in folder: String) throws(FileFault) -> [String] {

@@ -12,7 +12,6 @@ final class CacheIndex {
   let isReadOnly: Bool
   /// Whether ``prepareToWrite()`` ran on this connection.
   var isPreparedToWrite = false
-
   /// The pages in the log that cause a checkpoint.
   let checkpointPages: Int
 
@@ -81,17 +80,13 @@ extension CacheIndex {
 
   /// Inserts a record, and replaces a row with the same identifier.
   func insert(_ record: EntryRecord, usedAt: Int) throws(SQLiteError) {
-    let insert = try connection.statement(Self.insertion)
-    let head = record.head
-    try insert.run([
+    try connection.statement(Self.insertion).run([
       .integer(Int(record.identifier)), .string(record.key), .integer(record.budget.rawValue),
       .integer(Budget(record.role).rawValue), .string(record.body.text), .integer(record.size),
       .integer(Int(Int64(bitPattern: record.checksum))), .string(record.mediaType),
       .integer(Milliseconds.count(record.storedAt)), .integer(Milliseconds.count(record.requestedAt)),
-      .integer(Milliseconds.count(record.respondedAt)), .integer(head.status), .string(head.length),
-      .string(head.url), .text(head.fields), .text(head.varied), .integer(usedAt),
+      .integer(Milliseconds.count(record.respondedAt)), .text(record.head.bytes), .integer(usedAt),
     ])
-    try account(record.budget, entries: 1, bytes: record.size)
   }
 
   /// Removes exactly this entry, and with `keepsPin` remembers its pin for the next image of the key.
@@ -99,12 +94,10 @@ extension CacheIndex {
   /// - Returns: False if the key has another entry or none, or if the entry was pinned or unpinned.
   @discardableResult
   func delete(_ record: EntryRecord, keepsPin: Bool = false) throws(SQLiteError) -> Bool {
-    let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND file = ?2 AND budget = ?3")
-    try delete.run([
+    try connection.statement("DELETE FROM entry WHERE id = ?1 AND file = ?2 AND budget = ?3").run([
       .integer(Int(record.identifier)), .string(record.body.text), .integer(record.budget.rawValue),
     ])
     guard connection.changes > 0 else { return false }
-    try account(record.budget, entries: -1, bytes: -record.size)
     if keepsPin, record.isPinned {
       try connection.statement("INSERT OR REPLACE INTO awaited_pin VALUES (?1, ?2)")
         .run([.integer(Int(record.identifier)), .string(record.key)])
@@ -128,18 +121,16 @@ extension CacheIndex {
 
   /// Replaces the response of an entry; false if the key has another entry or response by now.
   func replace(_ record: EntryRecord, with new: EntryRecord) throws(SQLiteError) -> Bool {
-    let update = try connection.statement(
+    try connection.statement(
       """
-      UPDATE entry SET requested_at = ?4, responded_at = ?5, status = ?6, length = ?7, url = ?8, fields = ?9,
-        varied = ?10
+      UPDATE entry SET requested_at = ?4, responded_at = ?5, head = ?6
       WHERE id = ?1 AND file = ?2 AND responded_at = ?3
       """
     )
-    try update.run([
+    .run([
       .integer(Int(record.identifier)), .string(record.body.text),
       .integer(Milliseconds.count(record.respondedAt)), .integer(Milliseconds.count(new.requestedAt)),
-      .integer(Milliseconds.count(new.respondedAt)), .integer(new.head.status), .string(new.head.length),
-      .string(new.head.url), .text(new.head.fields), .text(new.head.varied),
+      .integer(Milliseconds.count(new.respondedAt)), .text(new.head.bytes),
     ])
     return connection.changes > 0
   }
@@ -153,10 +144,7 @@ extension CacheIndex {
       .integer(Int(record.identifier)), .string(record.body.text), .integer(record.budget.rawValue),
       .integer(budget.rawValue), .integer(usedAt),
     ])
-    guard connection.changes > 0 else { return false }
-    try account(record.budget, entries: -1, bytes: -record.size)
-    try account(budget, entries: 1, bytes: record.size)
-    return true
+    return connection.changes > 0
   }
 
   /// Records the last uses of entries, in seconds since 1970.
@@ -168,18 +156,15 @@ extension CacheIndex {
   }
 
   private static let columns = """
-    id, key, budget, role, file, size, checksum, media_type, stored_at, requested_at, responded_at, status, length, \
-    url, fields, varied, used_at
+    id, key, budget, role, file, size, checksum, media_type, stored_at, requested_at, responded_at, head, used_at
     """
 
   // Made once, because a statement is found faster by the same text than by an equal one.
   private static let selection = "SELECT \(columns) FROM entry WHERE id = ?1"
   private static let insertion = """
     INSERT OR REPLACE INTO entry (\(columns))
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     """
-  private static let oldestFirst =
-    "SELECT \(columns) FROM entry WHERE budget = ?1 AND used_at < ?2 ORDER BY used_at LIMIT ?3"
 
   /// Reads a row of `columns`; nil for a damaged one.
   private static func entry(_ row: SQLiteRow) -> Entry? {
@@ -197,25 +182,16 @@ extension CacheIndex {
       storedAt: Milliseconds.seconds(row.integer(8)),
       requestedAt: Milliseconds.seconds(row.integer(9)),
       respondedAt: Milliseconds.seconds(row.integer(10)),
-      head: HeadRecord(
-        status: row.integer(11),
-        length: row.string(12),
-        url: row.string(13),
-        fields: row.withText(14) { Array($0) },
-        varied: row.withText(15) { Array($0) }
-      )
+      head: HeadRecord(bytes: row.withText(11) { Array($0) })
     )
-    return Entry(record: record, usedAt: row.integer(16))
+    return Entry(record: record, usedAt: row.integer(12))
   }
 }
 
 /// Totals and counters.
 extension CacheIndex {
   /// The contents of a budget; the bytes include those of replaced bodies.
-  struct Total: Hashable {
-    var entries: Int
-    var bytes: Int
-  }
+  typealias Total = (entries: Int, bytes: Int)
 
   /// Counters, by their line in the account.
   enum Tally: Int {
@@ -232,10 +208,11 @@ extension CacheIndex {
       FROM account WHERE line = ?1
       """
     )
-    let total = try select.first([.integer(budget.rawValue)]) {
-      Total(entries: $0.integer(0), bytes: $0.integer(1))
+    let total = try select.first([.integer(budget.rawValue)]) { row -> Total in
+      // A damaged total must not overflow a sum.
+      (min(max(0, row.integer(0)), 1 << 50), min(max(0, row.integer(1)), 1 << 60))
     }
-    return total ?? Total(entries: 0, bytes: 0)
+    return total ?? (0, 0)
   }
 
   func count(of tally: Tally) throws(SQLiteError) -> Int {
@@ -245,24 +222,11 @@ extension CacheIndex {
 
   func add(_ count: Int, to tally: Tally) throws(SQLiteError) {
     guard count != 0 else { return }
-    try addToAccount(tally.rawValue, count: count, bytes: 0)
+    try connection.statement("UPDATE account SET count = count + ?2 WHERE line = ?1")
+      .run([.integer(tally.rawValue), .integer(count)])
   }
 
-  /// Adds to the total of a budget.
-  ///
-  /// Each method that adds or removes a row calls this.
-  func account(_ budget: Budget, entries: Int, bytes: Int) throws(SQLiteError) {
-    try addToAccount(budget.rawValue, count: entries, bytes: bytes)
-  }
-
-  private func addToAccount(_ line: Int, count: Int, bytes: Int) throws(SQLiteError) {
-    let add = try connection.statement(
-      "UPDATE account SET count = count + ?2, bytes = bytes + ?3 WHERE line = ?1"
-    )
-    try add.run([.integer(line), .integer(count), .integer(bytes)])
-  }
-
-  /// Computes the totals from the rows.
+  /// Computes the totals from the rows; triggers keep them up to date.
   func recount() throws(SQLiteError) {
     for budget in Budget.allCases {
       let sql = """
@@ -275,186 +239,136 @@ extension CacheIndex {
 
   /// The oldest and the newest last use of an image; nil without images.
   func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
-    var range: ClosedRange<Int>?
-    for budget in Budget.images {
-      // The index of the table knows both ends, so a large cache takes no longer.
-      guard let first = try use(in: budget, "used_at"), let last = try use(in: budget, "used_at DESC"),
-        first <= last
-      else { continue }
-      range = min(first, range?.lowerBound ?? first)...max(last, range?.upperBound ?? last)
-    }
-    return range
-  }
-
-  private func use(in budget: Budget, _ order: String) throws(SQLiteError) -> Int? {
-    let sql = "SELECT used_at FROM entry WHERE budget = ?1 ORDER BY \(order) LIMIT 1"
-    return try connection.statement(sql).first([.integer(budget.rawValue)]) { $0.integer(0) }
+    let images = Budget.images.map { String($0.rawValue) }.joined(separator: ", ")
+    let uses = try connection.statement(
+      "SELECT min(used_at), max(used_at), count(*) FROM entry WHERE budget IN (\(images))"
+    )
+    .first { (oldest: $0.integer(0), newest: $0.integer(1), count: $0.integer(2)) }
+    return uses.flatMap { $0.count > 0 ? $0.oldest...$0.newest : nil }
   }
 
   func isEmpty() throws(SQLiteError) -> Bool {
     try connection.statement("SELECT 1 FROM entry LIMIT 1").first { $0.integer(0) } == nil
   }
-
-  /// Changes uses in the future, which a wrong clock wrote, to `now`; at most `maximumCount` for each budget.
-  func correctUses(after time: Int, now: Int) throws(SQLiteError) {
-    for budget in Budget.allCases {
-      let sql = """
-        UPDATE entry SET used_at = ?3 WHERE id IN (
-          SELECT id FROM entry WHERE budget = ?1 AND used_at > ?2 LIMIT \(Self.maximumCount))
-        """
-      try connection.statement(sql).run([.integer(budget.rawValue), .integer(time), .integer(now)])
-    }
-  }
 }
 
 /// Eviction.
 extension CacheIndex {
-  /// The result of removing rows: the bodies to remove.
+  /// The removed rows, whose bodies are to be removed.
   struct Removal {
-    var bodies: [BodyName] = []
+    private(set) var bodies: [BodyName] = []
     /// The size of the bodies.
-    var bytes = 0
-    /// Whether more must be removed, as one transaction removes only so many rows.
-    var isUnfinished = false
+    private(set) var bytes = 0
 
-    init(_ records: [EntryRecord] = [], isUnfinished: Bool = false) {
-      bodies = records.map(\.body)
-      bytes = records.reduce(0) { $0 + $1.size }
-      self.isUnfinished = isUnfinished
+    init() {}
+
+    /// - Parameter record: The record of a removed row.
+    init(_ record: EntryRecord) { (bodies, bytes) = ([record.body], record.size) }
+
+    /// Adds a row with the columns `file` and `size`, which may be damaged.
+    mutating func add(_ row: SQLiteRow) {
+      if let body = row.withText(0, BodyName.init(utf8:)) { bodies.append(body) }
+      bytes = min(bytes + min(max(0, row.integer(1)), 1 << 60), 1 << 60)
     }
 
     mutating func add(_ other: Removal) {
       bodies += other.bodies
-      bytes += other.bytes
-      isUnfinished = isUnfinished || other.isUnfinished
+      bytes = min(bytes + other.bytes, 1 << 60)
     }
   }
 
-  /// The most rows that one transaction removes, so that other processes wait only briefly.
+  /// The most rows to remove at once when more can be removed later, so that other processes wait only briefly.
   static let maximumCount = 256
+  /// The most expired rows of a budget that a commit removes.
+  static let maximumExpired = 8
+
+  /// Removes the least recently used entries of a budget until they took so many bytes.
+  func removeOldest(
+    of budget: Budget,
+    bytes: Int = .max,
+    unusedSince time: Int = .max,
+    atMost count: Int = .max
+  ) throws(SQLiteError) -> Removal {
+    var removal = Removal()
+    let delete = try connection.statement(
+      """
+      DELETE FROM entry
+      WHERE id = (SELECT id FROM entry WHERE budget = ?1 AND used_at < ?2 ORDER BY used_at LIMIT 1)
+      RETURNING file, size
+      """
+    )
+    var left = count
+    while left > 0, removal.bytes < bytes {
+      guard try delete.first([.integer(budget.rawValue), .integer(time)], { removal.add($0) }) != nil else {
+        break
+      }
+      left -= 1
+    }
+    return removal
+  }
 
   /// Evicts the least recently used entries until `incoming` more bytes fit.
   func makeRoom(
-    for incoming: Int,
+    for incoming: Int = 0,
     of budget: Budget,
     limit: ByteCount,
-    isExact: Bool = false
+    atMost count: Int = .max
   ) throws(SQLiteError) -> Removal {
-    let stored = try total(of: budget).bytes
-    var eviction = Eviction(stored: stored, incoming: incoming, limit: limit, isExact: isExact)
-    guard eviction.required > 0 else { return Removal() }
-    let oldest = try oldest(of: budget, usedBefore: .max, atMost: Self.maximumCount) {
-      eviction.takes($0.size)
-    }
-    for record in oldest { try delete(record) }
+    let excess = try total(of: budget).bytes + incoming - limit.bytes
+    guard excess > 0 else { return Removal() }
+    let removal = try removeOldest(of: budget, bytes: excess, atMost: count)
     // The budget is empty, and yet the bytes do not fit: the total was damaged.
-    if oldest.isEmpty { try recount() }
-    return Removal(oldest, isUnfinished: !oldest.isEmpty && !eviction.isEnough)
+    if removal.bodies.isEmpty { try recount() }
+    return removal
   }
 
-  /// Evicts so many bytes, in the order of ``Budget/evictable``.
-  func evict(_ bytes: Int, isExact: Bool = false) throws(SQLiteError) -> Removal {
+  /// Evicts so many bytes, in the order of ``Budget/evictable``; stops after `count` entries of one budget.
+  func evict(_ bytes: Int, atMost count: Int = .max) throws(SQLiteError) -> Removal {
     var removal = Removal()
-    var rest = bytes
-    for budget in Budget.evictable where rest > 0 {
-      let stored = try total(of: budget).bytes
-      removal.add(try makeRoom(for: 0, of: budget, limit: ByteCount(max(0, stored - rest)), isExact: isExact))
-      rest -= min(rest, max(0, stored))
+    for budget in Budget.evictable where removal.bytes < bytes {
+      let oldest = try removeOldest(of: budget, bytes: bytes - removal.bytes, atMost: count)
+      removal.add(oldest)
+      // The rest of this budget goes before the next one.
+      if oldest.bodies.count >= count { break }
     }
     return removal
   }
 
-  /// The least recently used entries that take so many bytes, without evicting them.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bytes to find.
-  ///   - takes: Whether the body of an entry takes space.
-  /// - Returns: At most 256 entries of each budget, including those in between whose bodies take no space.
-  /// - Throws: ``SQLiteError`` if the index cannot be read.
-  func minimumUsed(_ bytes: Int, where takes: (EntryRecord) -> Bool) throws(SQLiteError) -> [EntryRecord] {
-    var records: [EntryRecord] = []
-    var rest = bytes
-    for budget in Budget.evictable where rest > 0 {
-      records += try oldest(of: budget, usedBefore: .max, atMost: Self.maximumCount) { record in
-        guard rest > 0 else { return false }
-        if takes(record) { rest -= min(rest, record.size) }
-        return true
+  /// Passes the bodies of a budget to the body until that returns false, the least recently used first.
+  func forEachBody(of budget: Budget, _ body: (BodyName) -> Bool) throws(SQLiteError) {
+    try connection.statement("SELECT file FROM entry WHERE budget = ?1 ORDER BY used_at")
+      .forEachRow([.integer(budget.rawValue)]) { row in
+        row.withText(0, BodyName.init(utf8:)).map(body) ?? true
       }
-    }
-    return records
   }
 
-  /// Removes at most `count` entries of a budget that were not used since a time.
-  func removeUnused(since time: Int, of budget: Budget, atMost count: Int) throws(SQLiteError) -> Removal {
-    let unused = try oldest(of: budget, usedBefore: time, atMost: count) { _ in true }
-    for record in unused { try delete(record) }
-    return Removal(unused, isUnfinished: unused.count == count)
-  }
-
-  /// Removes a few entries of each budget that were not used since a time.
-  func removeUnused(since time: Int) throws(SQLiteError) -> Removal {
-    var removal = Removal()
-    for budget in Budget.evictable {
-      removal.add(try removeUnused(since: time, of: budget, atMost: Eviction.step))
+  /// Removes the rows of bodies.
+  func delete(_ bodies: [BodyName]) throws(SQLiteError) {
+    let delete = try connection.statement("DELETE FROM entry WHERE id = ?1 AND file = ?2")
+    for body in bodies {
+      try delete.run([.integer(Int(Int64(bitPattern: body.keyHash))), .string(body.text)])
     }
-    return removal
-  }
-
-  /// The least recently used records, oldest first, up to the first that `isWanted` refuses.
-  private func oldest(
-    of budget: Budget,
-    usedBefore time: Int,
-    atMost count: Int,
-    while isWanted: (EntryRecord) -> Bool
-  ) throws(SQLiteError) -> [EntryRecord] {
-    var records: [EntryRecord] = []
-    let select = try connection.statement(Self.oldestFirst)
-    try select.forEachRow([.integer(budget.rawValue), .integer(time), .integer(count)]) { row in
-      guard let entry = Self.entry(row) else { return true }
-      guard isWanted(entry.record) else { return false }
-      records.append(entry.record)
-      return true
-    }
-    return records
   }
 }
 
 /// The sweep.
 extension CacheIndex {
-  /// The shards that have rows.
-  func shards() throws(SQLiteError) -> Set<Shard> {
-    var shards: Set<Shard> = []
-    try connection.statement("SELECT DISTINCT id >> 56 & 255 FROM entry").forEachRow { row in
-      shards.insert(Shard(number: UInt8(truncatingIfNeeded: row.integer(0))))
-      return true
-    }
-    return shards
-  }
-
-  /// The entries of a shard, without damaged rows, which the next sweep removes.
-  func entries(in shard: Shard) throws(SQLiteError) -> [Entry] {
-    let range = shard.identifiers
-    var entries: [Entry] = []
-    try connection.statement("SELECT \(Self.columns) FROM entry WHERE id BETWEEN ?1 AND ?2").forEachRow([
-      .integer(Int(range.lowerBound)), .integer(Int(range.upperBound)),
-    ]) { row in
-      if let entry = Self.entry(row) { entries.append(entry) }
-      return true
-    }
-    return entries
-  }
-
   /// Removes the rows of a shard that have none of these bodies, and damaged rows.
   ///
   /// The pins of the removed rows are remembered for the next images of their keys.
-  func retain(_ bodies: Set<BodyName>, in shard: Shard) throws(SQLiteError) {
+  ///
+  /// - Returns: The bodies of the rows that stay.
+  func retain(_ bodies: Set<BodyName>, in shard: Shard) throws(SQLiteError) -> Set<BodyName> {
     let range = shard.identifiers
-    var lost: [Int] = []
+    var (kept, lost): (Set<BodyName>, [Int]) = ([], [])
     try connection.statement("SELECT id, file FROM entry WHERE id BETWEEN ?1 AND ?2").forEachRow([
       .integer(Int(range.lowerBound)), .integer(Int(range.upperBound)),
     ]) { row in
-      let body = row.withText(1, BodyName.init(utf8:))
-      if body.map({ !bodies.contains($0) }) ?? true { lost.append(row.integer(0)) }
+      if let body = row.withText(1, BodyName.init(utf8:)), bodies.contains(body) {
+        kept.insert(body)
+      } else {
+        lost.append(row.integer(0))
+      }
       return true
     }
     for identifier in lost {
@@ -464,5 +378,6 @@ extension CacheIndex {
       .run([.integer(identifier), .integer(Budget.pinned.rawValue)])
       try connection.statement("DELETE FROM entry WHERE id = ?1").run([.integer(identifier)])
     }
+    return kept
   }
 }

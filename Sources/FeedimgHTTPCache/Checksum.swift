@@ -35,22 +35,8 @@ struct Checksum: ~Copyable {
 extension UInt64 {
   /// Sixteen hexadecimal digits in lower case.
   var hexadecimal: String {
-    String(unsafeUninitializedCapacity: 16) { buffer in
-      var count = 0
-      writeHexadecimal { digit in
-        buffer[count] = digit
-        count += 1
-      }
-      return count
-    }
-  }
-
-  /// Passes the first `digits` of the sixteen to `write`.
-  func writeHexadecimal(digits: Int = 16, _ write: (UInt8) -> Void) {
-    for index in 0..<digits {
-      let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index)) & 15
-      write(digit < 10 ? 48 + digit : 87 + digit)
-    }
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   /// Reads sixteen hexadecimal digits in lower case; nil for anything else.

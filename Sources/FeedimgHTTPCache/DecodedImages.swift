@@ -133,13 +133,8 @@ struct EncodedImages: Sendable {
     return forget(store.change(key, costBy: 0) { $0.image.response = updated })
   }
 
-  /// Keeps a copy of an image.
+  /// Keeps a copy of an image, unless the key has other bytes than these by now.
   ///
-  /// - Parameters:
-  ///   - copy: The copy of all its bytes.
-  ///   - bytes: The bytes of the image, as this store returned them. If the key has another version now, the copy is
-  ///     not kept.
-  ///   - key: The key of the image.
   /// - Returns: Whether it is kept, and the evicted entries, for the caller to release outside its lock.
   mutating func keep(_ copy: Copy, of bytes: [UInt8], for key: String) -> (isKept: Bool, gone: [Entry]) {
     let most = store.limit / 4

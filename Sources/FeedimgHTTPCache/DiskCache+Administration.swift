@@ -39,9 +39,7 @@ extension DiskCache {
 
   private static func fill(_ share: inout CacheInfo.Share, from index: CacheIndex) throws(SQLiteError) {
     let total = try index.total(of: share.budget)
-    // A damaged total must not overflow a sum.
-    share.entries = min(max(0, total.entries), 1 << 50)
-    share.size = ByteCount(min(total.bytes, 1 << 60))
+    (share.entries, share.size) = (total.entries, ByteCount(total.bytes))
   }
 
   /// Removes all variants of a key, pinned or not.
@@ -139,9 +137,9 @@ extension DiskCache {
     let stored = try pool.read { index throws(SQLiteError) in try Self.stored(index) }
     for budget in Budget.evictable where stored != nil {
       let isFinished = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
-        var removal = try index.makeRoom(for: 0, of: budget, limit: limits[budget])
-        let unused = try index.removeUnused(since: expiry, of: budget, atMost: CacheIndex.maximumCount)
-        removal.add(unused)
+        let count = CacheIndex.maximumCount
+        var removal = try index.makeRoom(of: budget, limit: limits[budget], atMost: count)
+        removal.add(try index.removeOldest(of: budget, unusedSince: expiry, atMost: count))
         return removal
       }
       guard isFinished else { return trimming }
@@ -156,7 +154,7 @@ extension DiskCache {
     let unfinished = trimPartialDownloads(to: size.bytes - min(left, size.bytes), counting: &trimming)
     guard stored != nil else { return trimming }
     _ = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
-      try index.evict(try Self.stored(index) + unfinished - size.bytes, isExact: true)
+      try index.evict(try Self.stored(index) + unfinished - size.bytes, atMost: CacheIndex.maximumCount)
     }
     trimming.pinned = ByteCount(
       try pool.read { index throws(SQLiteError) in try index.total(of: .pinned).bytes } ?? 0
@@ -167,7 +165,7 @@ extension DiskCache {
   /// The bytes of all entries.
   private static func stored(_ index: CacheIndex) throws(SQLiteError) -> Int {
     var stored = 0
-    for budget in Budget.allCases { stored += min(max(0, try index.total(of: budget).bytes), 1 << 60) }
+    for budget in Budget.allCases { stored += try index.total(of: budget).bytes }
     return stored
   }
 
@@ -180,7 +178,7 @@ extension DiskCache {
     return after
   }
 
-  /// Repeats a step until it is finished or `progress` stops it; returns whether it is finished.
+  /// Repeats a step until it removes nothing or `progress` stops it; returns whether it removes nothing.
   private func remove(
     counting trimming: inout CacheTrimming,
     _ progress: (Int) -> Bool,
@@ -193,7 +191,7 @@ extension DiskCache {
       trimming.entries += removal.bodies.count
       trimming.size = ByteCount(trimming.size.bytes + removal.bytes)
       guard progress(trimming.entries) else { return false }
-      guard removal.isUnfinished else { return true }
+      if removal.bodies.isEmpty { return true }
     }
   }
 }
@@ -208,25 +206,19 @@ extension DiskCache {
     progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
   ) throws(CacheError) -> CacheVerification {
     var result = CacheVerification()
-    let counted = try pool.read { index throws(SQLiteError) -> Int in
-      var count = 0
-      for budget in Budget.images { count += min(max(0, try index.total(of: budget).entries), 1 << 40) }
-      return count
-    }
     guard folder.exists(folder.bodies) else { return result }
-    let total = counted ?? 0
+    let total = try info().entries
     sweepIncoming()
-    var done = 0
-    for shard in Shard.all {
-      // One shard at a time, so that memory does not grow with the cache.
-      let entries = try pool.read { index throws(SQLiteError) in try index.entries(in: shard) } ?? []
-      // A response of `GET /v1/fetch` is verified when it is read.
-      for entry in entries where !entry.record.isResponse {
-        guard progress(done, max(total, done)) else { return result }
-        check(entry.record, &result)
-        done += 1
-      }
+    var (done, isStopped) = (0, false)
+    // A response of `GET /v1/fetch` is verified when it is read.
+    try forEachEntry(by: .used) { entry in
+      isStopped = !progress(done, max(total, done))
+      if isStopped { return false }
+      check(entry.record, &result)
+      done += 1
+      return true
     }
+    if isStopped { return result }
     if (try? beginWriting()) != nil { _ = sweep() }
     _ = progress(done, done)
     return result
@@ -257,15 +249,7 @@ extension DiskCache {
 ///
 /// Each commit leaves the reserve of ``FreeSpace`` free. This is for a disk that is full nevertheless.
 extension DiskCache {
-  /// The error for a file that cannot be written.
-  ///
-  /// On a full disk, it also evicts for the next attempt.
-  ///
-  /// - Parameters:
-  ///   - fault: The failure.
-  ///   - code: The kind of error.
-  ///   - size: The bytes that were to be written.
-  /// - Returns: An error with the system's reason.
+  /// The error for a file of so many bytes that cannot be written; on a full disk, evicts for the next attempt.
   func refusal(_ fault: FileFault, _ code: CacheError.Code, size: Int) -> CacheError {
     if fault.isDiskFull { evict(atLeast: max(size, Self.minimumRoom)) }
     return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
@@ -273,9 +257,8 @@ extension DiskCache {
 
   /// Evicts as many bytes as ``FreeSpace`` and `bytes` ask for.
   ///
-  /// Bodies go first, because a full disk cannot remove rows.
-  ///
-  /// A row without its body counts as absent. After a kill, the next read or sweep removes it.
+  /// Bodies go first, because a full disk cannot remove rows. A row without its body counts as absent. After a kill,
+  /// the next read or sweep removes it.
   ///
   /// - Parameter bytes: The least bytes to evict. The free space does not show quotas, nor that the index needs space
   ///   again when it is opened.
@@ -293,19 +276,20 @@ extension DiskCache {
 
   /// Removes bodies of so many bytes, then their rows; true if the rows were removed too, or nothing is left.
   private func evictBodies(_ bytes: Int) -> Bool {
-    let found = try? pool.read { index throws(SQLiteError) in
-      // Bodies that were removed before without their rows do not count.
-      try index.minimumUsed(bytes) { folder.size(of: $0.body) != nil }
+    var (bodies, rest): ([BodyName], Int) = ([], bytes)
+    _ = try? pool.read { index throws(SQLiteError) in
+      for budget in Budget.evictable where rest > 0 {
+        try index.forEachBody(of: budget) { body in
+          bodies.append(body)
+          // A body that was removed before without its row frees nothing.
+          rest -= min(rest, folder.size(of: body) ?? 0)
+          return rest > 0
+        }
+      }
     }
-    guard let records = found ?? nil, records.contains(where: { folder.size(of: $0.body) != nil }) else {
-      return true
-    }
-    folder.remove(records.map(\.body))
-    let isNoted = pool.touch { index throws(SQLiteError) in
-      for record in records { try index.delete(record) }
-      return true
-    }
-    return isNoted != nil
+    guard rest < bytes else { return true }
+    folder.remove(bodies)
+    return pool.touch { index throws(SQLiteError) in try index.delete(bodies) } != nil
   }
 
   /// Removes the oldest partial downloads until so many bytes are free, and returns those removed.

@@ -30,18 +30,14 @@ extension DiskCache {
   ) throws(CacheError) -> CacheExport {
     var result = CacheExport()
     let total = try info().entries
-    do throws(FileFault) {
-      var file =
-        if let path {
-          try ArchiveFile(path)
-        } else {
-          ArchiveFile(descriptor: dup(STDOUT_FILENO), path: "standard output")
-        }
-      try write(into: file, total, &result, progress)
-      try file.finish()
-    } catch {
-      throw CacheError(.folder, error.description)
-    }
+    var file =
+      if let path {
+        try ArchiveFile(path)
+      } else {
+        ArchiveFile(descriptor: dup(STDOUT_FILENO), path: "standard output")
+      }
+    try write(into: file, total, &result, progress)
+    try file.finish()
     return result
   }
 
@@ -50,29 +46,16 @@ extension DiskCache {
     _ total: Int,
     _ result: inout CacheExport,
     _ progress: (Int, Int) -> Bool
-  ) throws(FileFault) {
+  ) throws(CacheError) {
     let form = CacheArchive.member(CacheArchive.form, Array(CacheArchive.formText.utf8), modifiedAt: clock())
     try file.write(form ?? [])
-    var fault: FileFault?
-    do throws(CacheError) {
-      try forEachEntry(by: .used) { entry in
-        guard progress(result.entries, max(total, result.entries)) else {
-          fault = FileFault("go on writing", folder.path, reason: ECANCELED)
-          return false
-        }
-        guard !isExpired(entry) else { return true }
-        do throws(FileFault) {
-          try write(entry.record, into: file, &result)
-          return true
-        } catch {
-          fault = error
-          return false
-        }
+    try forEachEntry(by: .used) { entry throws(CacheError) in
+      guard progress(result.entries, max(total, result.entries)) else {
+        throw CacheError(.folder, FileFault("go on writing", folder.path, reason: ECANCELED).description)
       }
-    } catch {
-      fault = FileFault("read", folder.index, reason: EIO)
+      if !isExpired(entry) { try write(entry.record, into: file, &result) }
+      return true
     }
-    if let fault { throw fault }
     try file.write(CacheArchive.end)
   }
 
@@ -80,7 +63,7 @@ extension DiskCache {
     _ record: EntryRecord,
     into file: borrowing ArchiveFile,
     _ result: inout CacheExport
-  ) throws(FileFault) {
+  ) throws(CacheError) {
     guard let record = record.impersonal else {
       result.personal += 1
       return

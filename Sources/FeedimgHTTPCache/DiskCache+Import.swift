@@ -149,12 +149,11 @@ extension DiskCache {
     var ours = record
     ours.body = BodyName(key: record.key, mediaType: record.mediaType)
     // A time in the future would make the entry newer than any response to come.
-    ours.storedAt = min(record.storedAt, Milliseconds.seconds(Milliseconds.count(clock())))
+    ours.storedAt = min(record.storedAt, time)
     for candidate in record.isPinned ? [ours, ours.pinned(false)] : [ours] {
       let stored =
         try pool.read { index throws(SQLiteError) in try index.total(of: candidate.budget).bytes } ?? 0
-      let room = Eviction(stored: stored, incoming: candidate.size, limit: limits[candidate.budget])
-      if room.required == 0 { return candidate }
+      if stored + candidate.size <= limits[candidate.budget].bytes { return candidate }
     }
     return nil
   }

@@ -33,7 +33,7 @@ extension DiskCache {
     _ body: (StoredImage) -> Bool
   ) throws(CacheError) {
     try forEachEntry(by: order, isReversed: isReversed, limit: limit, budgets: budgets) { entry in
-      body(entry.record.storedImage(path: folder.path(of: entry.record.body), usedAt: Double(entry.usedAt)))
+      body(image(entry))
     }
   }
 
@@ -79,20 +79,11 @@ extension CacheIndex {
     in budgets: Set<Budget>
   ) throws(SQLiteError) -> [Int64] {
     let lines = budgets.map { String($0.rawValue) }.sorted().joined(separator: ", ")
-    let rows = "FROM entry WHERE budget IN (\(lines))"
-    let direction = isReversed ? "ASC" : "DESC"
-    switch order {
-    case .used: return try identifiers("SELECT id \(rows) ORDER BY used_at \(direction), id LIMIT ?1", limit)
-    case .size: return try identifiers("SELECT id \(rows) ORDER BY size \(direction), id LIMIT ?1", limit)
-    case .stored:
-      return try identifiers("SELECT id \(rows) ORDER BY stored_at \(direction), id LIMIT ?1", limit)
-    case .key:
-      let direction = isReversed ? "DESC" : "ASC"
-      return try identifiers("SELECT id \(rows) ORDER BY key \(direction) LIMIT ?1", limit)
-    }
-  }
-
-  private func identifiers(_ sql: String, _ limit: Int) throws(SQLiteError) -> [Int64] {
+    let columns: [CacheOrder: String] = [.used: "used_at", .stored: "stored_at", .size: "size", .key: "key"]
+    let direction = isReversed == (order == .key) ? "DESC" : "ASC"
+    let sql = """
+      SELECT id FROM entry WHERE budget IN (\(lines)) ORDER BY \(columns[order] ?? "id") \(direction), id LIMIT ?1
+      """
     var identifiers: [Int64] = []
     try connection.statement(sql).forEachRow([.integer(max(0, limit))]) { row in
       identifiers.append(Int64(row.integer(0)))

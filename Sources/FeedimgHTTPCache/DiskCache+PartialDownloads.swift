@@ -40,33 +40,26 @@ extension DiskCache {
   package func removePartialDownload(of key: String) { unlink(folder.partialPath(key)) }
 
   /// Keeps an interrupted body if the disk has space.
-  func keepPartial(_ incoming: consuming IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
+  func keepPartial(_ incoming: IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
     guard (folder.freeSpace()?.deficit ?? 0) <= 0 else { return }
-    let record = EntryRecord(
-      metadata,
-      body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
-      size: 0,
-      checksum: 0,
-      storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
-    )
-    try keepPartial(&incoming, record)
+    try keepPartial(incoming, EntryRecord(metadata, storedAt: time))
     sweepPartialDownloads()
   }
 
   /// Keeps an interrupted body as the partial download of its key.
   ///
   /// Sets the size and checksum of the record.
-  func keepPartial(_ incoming: inout IncomingBody, _ record: EntryRecord) throws(FileFault) {
+  func keepPartial(_ incoming: IncomingBody, _ record: EntryRecord) throws(FileFault) {
     var record = record
     (record.size, record.checksum) = (incoming.size, incoming.checksum)
-    try CacheFolder.makeFolder(folder.partial)
+    try FilePath.makeFolder(folder.partial)
     try incoming.place(at: folder.partialPath(record.key), endingWith: PartialFile.trailer(record))
   }
 
   /// Removes expired partial downloads, then the oldest until the rest fit.
   func sweepPartialDownloads() {
     // The clock of the file system wrote the times.
-    let now = Double(time(nil))
+    let now = Double(Glibc.time(nil))
     var rest = limits.partialDownloads.bytes
     for file in folder.partialDownloads() {
       rest -= file.size
@@ -145,31 +138,24 @@ enum PartialFile {
 }
 
 /// Partial downloads of writers that were killed.
+///
+/// A note in `partial` names the image of a body that is being written. It is beside the body, because a body has only
+/// the bytes of its image. It ends with the start of the system: after a power cut, the body may lack its bytes.
 extension DiskCache {
-  /// Writes a note that names the image of a body that is being written.
+  private static let noteEnding = ".head"
+
+  /// Writes the note of a body of which `size` bytes belong to the image; zero for all of them.
   ///
-  /// Without it, a kill loses the bytes.
-  ///
-  /// - Parameters:
-  ///   - incoming: The body.
-  ///   - metadata: The description of the whole image.
-  ///   - size: The bytes of the file that belong to the image; nil for all of them.
-  /// - Returns: The path of the note; nil if it cannot be written.
-  func announce(_ incoming: borrowing IncomingBody, _ metadata: ImageMetadata, size: Int? = nil) -> String? {
-    guard let boot = AnnouncedBody.currentBoot() else { return nil }
-    let record = EntryRecord(
-      metadata,
-      body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
-      size: size ?? 0,
-      checksum: 0,
-      storedAt: Milliseconds.seconds(Milliseconds.count(clock()))
-    )
-    let path = folder.announcementPath(metadata.key, incoming.name)
+  /// - Returns: The path of the note; nil if it cannot be written. A kill then loses the bytes.
+  func announce(_ incoming: IncomingBody, _ metadata: ImageMetadata, size: Int = 0) -> String? {
+    var record = EntryRecord(metadata, storedAt: time)
+    record.size = size
+    // Several processes may write bodies of one key.
+    let path = "\(folder.partialPath(metadata.key)).\(incoming.name)\(Self.noteEnding)"
     do throws(FileFault) {
-      try CacheFolder.makeFolder(folder.partial)
-      var note = try IncomingBody(in: folder)
-      try note.write(AnnouncedBody(record: record, name: incoming.name, boot: boot).content)
-      try note.place(at: path, endingWith: [])
+      try FilePath.makeFolder(folder.partial)
+      let boot = try Self.boot()
+      try IncomingBody(in: folder).place(at: path, endingWith: record.line + [UInt8(ascii: "\n")] + boot)
       return path
     } catch {
       return nil
@@ -182,143 +168,65 @@ extension DiskCache {
   /// Turns what killed writers left of an image into its partial download.
   func adoptPartialDownload(of key: String) {
     let hash = Checksum.of(key).hexadecimal
-    for path in announcements() where path.dropFirst(folder.partial.count + 1).hasPrefix(hash) {
-      adopt(announcementAt: path)
-    }
+    for note in notes() where note.hasPrefix(hash) { adopt(note) }
   }
 
   /// Turns what killed writers left of any image into partial downloads, before their bodies are swept.
   func adoptPartialDownloads() {
-    for path in announcements() { adopt(announcementAt: path) }
+    for note in notes() { adopt(note) }
   }
 
-  /// Whether the next sweep makes a partial download of a body.
+  /// Whether the next sweep makes a partial download of a body, because a note names it.
   ///
   /// The writer may have been killed since the notes were read last.
-  ///
-  /// - Parameter name: The name of a body that the caller has locked, so that no other process announces or adopts it.
-  /// - Returns: Whether there is a note for it.
   func isAnnounced(_ name: String) -> Bool {
-    announcements().contains { path in
-      guard let file = try? OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
-        return false
-      }
-      return (try? Self.announcement(in: file))??.name == name
-    }
+    notes().contains { $0.hasSuffix(".\(name)\(Self.noteEnding)") }
   }
 
-  private func announcements() -> [String] {
+  /// The names of the notes: the hash of the key, the name of the body, and the ending.
+  private func notes() -> [String] {
     let names = (try? CacheFolder.names(in: folder.partial)) ?? []
-    return names.filter { $0.hasSuffix(AnnouncedBody.ending) }.map { "\(folder.partial)/\($0)" }
+    return names.filter { $0.hasSuffix(Self.noteEnding) }
   }
 
-  /// Reads a note; nil if it is damaged or from before the last start of the system.
-  private static func announcement(in file: borrowing OpenFile) throws(FileFault) -> AnnouncedBody? {
-    let content = try file.read(count: min(Int(try file.status().st_size), 1 << 20))
-    guard let note = AnnouncedBody(content), note.boot == AnnouncedBody.currentBoot(),
-      UInt64(hexadecimal: Array(note.name.utf8)) != nil
-    else { return nil }
-    return note
+  /// The identifier of this start of the system (`random(4)`).
+  private static func boot() throws(FileFault) -> [UInt8] {
+    try OpenFile("/proc/sys/kernel/random/boot_id", to: "read", O_RDONLY).read(count: 36)
   }
 
-  private func adopt(announcementAt path: String) {
+  private func adopt(_ note: String) {
+    let (path, parts) = ("\(folder.partial)/\(note)", note.split(separator: "."))
+    guard parts.count == 3 else { return }
     do throws(FileFault) {
-      let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      guard let note = try Self.announcement(in: file) else {
-        unlink(path)
-        return
+      let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+      let body = try OpenFile("\(folder.incoming)/\(parts[1])", to: "read", flags)
+      // A living writer keeps its body. After this, no other process writes or adopts the note.
+      guard isAbandoned(body) else { return }
+      let file = try OpenFile(path, to: "read", flags)
+      let content = try file.read(count: min(Int(try file.status().st_size), 1 << 20))
+      let lines = content.split(separator: UInt8(ascii: "\n")).map(Array.init)
+      if lines.count == 2, lines[1] == (try Self.boot()),
+        let record = lines[0].withUnsafeBytes({ EntryRecord(line: $0) })
+      {
+        try adopt(body, record)
+        unlink(body.path)
       }
-      if try adopt(note, at: path) { unlink(path) }
+      unlink(path)
     } catch {
-      // The note is missing or cannot be read now. On a full disk, partial downloads are not worth their space.
-      if error.isDiskFull { unlink(path) }
+      // The body is gone. On a full disk, partial downloads are not worth their space.
+      if error.reason == ENOENT || error.isDiskFull { unlink(path) }
     }
   }
 
-  /// Whether the note is no longer needed.
-  private func adopt(_ note: AnnouncedBody, at announcement: String) throws(FileFault) -> Bool {
-    let body: OpenFile
-    do throws(FileFault) {
-      let path = "\(folder.incoming)/\(note.name)"
-      body = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    } catch {
-      return error.reason == ENOENT
-    }
-    // A living writer keeps its body.
-    guard isAbandoned(body) else { return false }
-    // The writer may have replaced or removed the note before it was killed.
-    let file = try OpenFile(announcement, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    guard let last = try Self.announcement(in: file), last.name == note.name else { return false }
-    let note = last
-    let size = note.record.size > 0 ? note.record.size : Int(try body.status().st_size)
-    let bytes = try body.read(count: min(size, limits.partialDownloads.bytes + 1))
-    let known = storedPartialDownload(of: note.record.key)?.bytes.count ?? 0
-    if bytes.count > known, bytes.count <= limits.partialDownloads.bytes {
-      // A copy: after a kill, a half-extended file would look like a body.
-      var copy = try IncomingBody(in: folder)
-      try copy.write(bytes)
-      try keepPartial(&copy, note.record)
-    }
-    unlink(body.path)
-    return true
-  }
-}
-
-extension CacheFolder {
-  /// One path for each body, as several processes may write bodies of one key.
-  fileprivate func announcementPath(_ key: String, _ name: String) -> String {
-    "\(partialPath(key)).\(name)\(AnnouncedBody.ending)"
-  }
-}
-
-/// A note that names the image of a body that is being written, so that the bytes survive a kill.
-///
-/// It is beside the body, because a body has only the bytes of its image. It names the start of the system: after a
-/// power cut, the file may not have what was written.
-struct AnnouncedBody {
-  /// The record of the whole image.
-  ///
-  /// Its checksum is unset. Its size is the number of bytes in the file that belong to the image, or zero for all.
-  var record: EntryRecord
-  /// The name of the file in `incoming`.
-  var name: String
-  /// The identifier of the start of the system.
-  var boot: String
-
-  static let ending = ".head"
-
-  /// The identifier of this start of the system (`random(4)`); nil if it cannot be read.
-  static func currentBoot() -> String? {
-    let path = "/proc/sys/kernel/random/boot_id"
-    guard let file = try? OpenFile(path, to: "read", O_RDONLY), let bytes = try? file.read(count: 36),
-      bytes.count == 36
-    else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  var content: [UInt8] {
-    let line = [UInt8(ascii: "\n")]
-    let content = record.line + line + Array(name.utf8) + line + Array(boot.utf8) + line
-    return content + Array(Checksum.of(content).hexadecimal.utf8)
-  }
-
-  init(record: EntryRecord, name: String, boot: String) {
-    (self.record, self.name, self.boot) = (record, name, boot)
-  }
-
-  /// Reads a note; nil if it is damaged.
-  init?(_ content: [UInt8]) {
-    guard content.count > 16, let seal = UInt64(hexadecimal: content.suffix(16)),
-      Checksum.of(Array(content.dropLast(16))) == seal
-    else { return nil }
-    let parts = content.dropLast(16).split(separator: UInt8(ascii: "\n")).map(Array.init)
-    guard parts.count == 3, let record = parts[0].withUnsafeBytes({ EntryRecord(line: $0) }) else {
-      return nil
-    }
-    self.init(
-      record: record,
-      name: String(decoding: parts[1], as: UTF8.self),
-      boot: String(decoding: parts[2], as: UTF8.self)
-    )
+  private func adopt(_ body: borrowing OpenFile, _ record: EntryRecord) throws(FileFault) {
+    let limit = limits.partialDownloads.bytes
+    let size = record.size > 0 ? record.size : Int(try body.status().st_size)
+    let bytes = try body.read(count: min(size, limit + 1))
+    let known = storedPartialDownload(of: record.key)?.bytes.count ?? 0
+    guard bytes.count > known, bytes.count <= limit else { return }
+    // A copy: after a kill, a half-extended file would look like a body.
+    let copy = try IncomingBody(in: folder)
+    try copy.write(bytes)
+    try keepPartial(copy, record)
   }
 }

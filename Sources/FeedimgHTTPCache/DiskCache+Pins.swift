@@ -55,49 +55,30 @@ extension DiskCache {
 
   /// Moves an entry between budgets; false if the key has another entry by now.
   private func move(_ old: EntryRecord, to new: EntryRecord) throws(CacheError) -> Bool {
-    let limit = limits[new.budget]
-    let now = now
+    let (limit, now, key) = (limits[new.budget], now, ImageURL.withoutCredentials(new.key))
     guard new.isPinned || new.size <= limit.bytes else {
       throw CacheError(
         .body,
-        "`\(ImageURL.withoutCredentials(new.key))` stays pinned: it takes more than the \(limit.rounded) for all \(new.role)s"
+        "`\(key)` stays pinned: it takes more than the \(limit.rounded) for all \(new.role)s"
       )
     }
     try beginWritingOrRefuse()
-    while true {
-      let step = try pool.write { index throws(SQLiteError) -> Move in
-        if new.isPinned {
-          let pinned = max(0, try index.total(of: .pinned).bytes)
-          guard new.size <= limit.bytes - min(pinned, limit.bytes) else { return .full(ByteCount(pinned)) }
-        }
-        let removal =
-          new.isPinned
-          ? CacheIndex.Removal() : try index.makeRoom(for: new.size, of: new.budget, limit: limit)
-        guard !removal.isUnfinished else { return .unfinished(removal) }
-        return try index.move(old, to: new.budget, usedAt: now) ? .done(removal) : .gone(removal)
+    let step = try pool.write { index throws(SQLiteError) -> (isMoved: Bool, removal: CacheIndex.Removal)? in
+      guard new.isPinned else {
+        let removal = try index.makeRoom(for: new.size, of: new.budget, limit: limit)
+        return (try index.move(old, to: new.budget, usedAt: now), removal)
       }
-      switch step {
-      case .full(let pinned):
-        throw CacheError(
-          .body,
-          "`\(ImageURL.withoutCredentials(new.key))` is not pinned: with its \(ByteCount(new.size).rounded) pinned images would take more than "
-            + "\(limit.rounded); \(pinned.rounded) are pinned"
-        )
-      case .unfinished(let removal): folder.remove(removal.bodies)
-      case .gone(let removal):
-        folder.remove(removal.bodies)
-        return false
-      case .done(let removal):
-        folder.remove(removal.bodies)
-        return true
-      }
+      guard new.size <= limit.bytes - (try index.total(of: .pinned).bytes) else { return nil }
+      return (try index.move(old, to: new.budget, usedAt: now), CacheIndex.Removal())
     }
-  }
-
-  private enum Move {
-    case full(ByteCount)
-    case unfinished(CacheIndex.Removal)
-    case gone(CacheIndex.Removal)
-    case done(CacheIndex.Removal)
+    guard let step else {
+      throw CacheError(
+        .body,
+        "`\(key)` is not pinned: with its \(ByteCount(new.size).rounded) pinned images would take more than "
+          + "\(limit.rounded); \(try info().pinned.size.rounded) are pinned"
+      )
+    }
+    folder.remove(step.removal.bodies)
+    return step.isMoved
   }
 }

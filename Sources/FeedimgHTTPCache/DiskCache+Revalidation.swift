@@ -2,11 +2,7 @@ package import FeedimgModel
 import FeedimgSQLite
 
 extension DiskCache {
-  package func response(for key: String) -> StoredResponse? {
-    record(of: key).flatMap(StoredResponse.init(_:))
-  }
-
-  package func response(for key: String, to request: HTTPFields) -> StoredResponse? {
+  package func response(for key: String, to request: HTTPFields?) -> StoredResponse? {
     guard let found = find(key, for: request), !isExpired(found.entry) else { return nil }
     return found.response
   }
@@ -14,10 +10,7 @@ extension DiskCache {
   /// The description of the image of a key, without reading its body or counting a use.
   package func image(of key: String) -> StoredImage? {
     guard let entry = entry(of: key), !isExpired(entry) else { return nil }
-    var image = entry.record.storedImage(
-      path: folder.path(of: entry.record.body),
-      usedAt: Double(entry.usedAt)
-    )
+    var image = image(entry)
     image.response = StoredResponse(entry.record)
     return image
   }
@@ -44,10 +37,5 @@ extension DiskCache {
       if isReplaced { return updated }
     }
     return nil
-  }
-
-  private func record(of key: String) -> EntryRecord? {
-    guard let entry = entry(of: key), !isExpired(entry) else { return nil }
-    return entry.record
   }
 }

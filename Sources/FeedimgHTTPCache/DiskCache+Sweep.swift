@@ -20,11 +20,7 @@ extension DiskCache {
       let path = "\(folder.incoming)/\(name)"
       let isSession = name.hasSuffix(WriterSession.ending)
       let number = isSession ? name.dropLast(WriterSession.ending.count) : name[...]
-      guard UInt64(hexadecimal: Array(number.utf8)) != nil, isAbandoned(path) else {
-        // Earlier versions kept logs there.
-        if name.hasSuffix(".log") { removeIfAbandoned(path) }
-        continue
-      }
+      guard UInt64(hexadecimal: Array(number.utf8)) != nil, isAbandoned(path) else { continue }
       if isSession { ended.append(path) } else if !isAnnounced(name) { unlink(path) }
     }
     let unswept = (try? pool.read { index throws(SQLiteError) in try index.count(of: .unswept) }) ?? nil
@@ -39,31 +35,27 @@ extension DiskCache {
   /// transaction, belongs to no living writer.
   func sweep() -> Bool {
     let folder = folder
-    guard let shards = try? folder.shards() else { return false }
-    let orphans = pool.touch { index throws(SQLiteError) -> (paths: [String], isComplete: Bool) in
-      var orphans: (paths: [String], isComplete: Bool) = ([], true)
+    let swept = pool.touch { index throws(SQLiteError) -> (orphans: [BodyName], isComplete: Bool) in
+      var (orphans, isComplete): ([BodyName], Bool) = ([], true)
       let replaced = try index.replacedBodies()
-      for shard in try index.shards().union(shards) {
+      for shard in Shard.all {
         guard let names = try? CacheFolder.names(in: folder.folder(of: shard)) else {
-          orphans.isComplete = false
+          isComplete = false
           continue
         }
-        try index.retain(Set(names.compactMap(BodyName.init(_:))), in: shard)
-        let rows = Set(try index.entries(in: shard).map(\.record.body))
-        for name in names where CacheFolder.isOurs(name) {
-          guard let body = BodyName(name), rows.contains(body) || replaced.contains(body) else {
-            orphans.paths.append("\(folder.folder(of: shard))/\(name)")
-            continue
-          }
-        }
+        let bodies = Set(names.compactMap(BodyName.init(_:)))
+        orphans += bodies.subtracting(try index.retain(bodies, in: shard)).subtracting(replaced)
       }
       try index.recount()
-      if orphans.isComplete { try index.add(-index.count(of: .unswept), to: .unswept) }
-      return orphans
+      if isComplete { try index.add(-index.count(of: .unswept), to: .unswept) }
+      return (orphans, isComplete)
     }
-    guard let orphans else { return !folder.exists(folder.index) && shards.isEmpty }
-    for path in orphans.paths { unlink(path) }
-    return orphans.isComplete
+    guard let swept else {
+      let isEmpty = (try? CacheFolder.names(in: folder.bodies).isEmpty) ?? false
+      return isEmpty && !folder.exists(folder.index)
+    }
+    folder.remove(swept.orphans)
+    return swept.isComplete
   }
 
   func isAbandoned(_ path: String) -> Bool {

@@ -21,7 +21,8 @@ package final class DiskCache: Sendable {
   /// Guards the uses that are not in the index yet.
   private let ledger = Mutex(TouchLedger())
 
-  let waiting = WaitingImages()
+  /// Guards the images that wait for the next transaction, which runs outside.
+  let waiting = Mutex<[WaitingImage]>([])
 
   /// Guards the session of this process and its number of stored images.
   private let session = Mutex<(file: WriterSession?, stored: Int)>((nil, 0))
@@ -84,22 +85,20 @@ package final class DiskCache: Sendable {
     _ = consume ended
   }
 
-  /// After every 64 commits, looks for files of killed processes; after every 256, for uses in the future.
-  func expireAndTrim() {
+  /// Looks for files of killed processes after every 64 commits.
+  func countCommit() {
     let stored = session.withLock { session in
       session.stored += 1
       return session.stored
     }
     if stored % 64 == 0 { sweepIncoming() }
-    guard stored % 256 == 0 else { return }
-    let now = now
-    _ = pool.touch { index throws(SQLiteError) in
-      try index.correctUses(after: now + TouchLedger.coarseness, now: now)
-    }
   }
 
   /// Seconds since 1970, limited so that no sum overflows.
   var now: Int { Milliseconds.count(clock()) / 1000 }
+
+  /// Seconds since 1970, to the millisecond.
+  var time: Double { Milliseconds.seconds(Milliseconds.count(clock())) }
 
   /// Entries that were not used since this time have expired.
   var expiry: Int { now - limits.unusedSeconds }
@@ -136,13 +135,7 @@ extension DiskCache: ImageStoring {
     return found
   }
 
-  package func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? { read(key, finding: nil) }
-
-  package func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {
-    read(key, finding: request)
-  }
-
-  private func read(_ key: String, finding request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])? {
+  package func read(_ key: String, for request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])? {
     // Another process may replace the image between the reads of the index and of the body.
     for _ in 0..<3 {
       guard let found = find(key, for: request) else { break }
@@ -151,11 +144,10 @@ extension DiskCache: ImageStoring {
         remove(entry.record)
         break
       }
-      let path = folder.path(of: entry.record.body)
-      switch StoredBody.read(entry.record, path: path) {
+      switch StoredBody.read(entry.record, path: folder.path(of: entry.record.body)) {
       case .whole(let bytes):
         noteHit(entry)
-        var image = entry.record.storedImage(path: path, usedAt: Double(entry.usedAt))
+        var image = image(entry)
         // The response must be from the same record as the bytes.
         image.response = found.response
         return (image, bytes)
@@ -176,6 +168,21 @@ extension DiskCache: ImageStoring {
   package func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
     do throws(FileFault) { try folder.create() } catch { throw refusal(error, .folder, size: 0) }
     return BodyWriter(cache: self, since: removals)
+  }
+
+  func image(_ entry: CacheIndex.Entry) -> StoredImage {
+    let record = entry.record
+    return StoredImage(
+      key: VariantKey.url(record.key),
+      role: record.role,
+      path: folder.path(of: record.body),
+      size: ByteCount(record.size),
+      checksum: record.checksum,
+      mediaType: record.mediaType,
+      storedAt: record.storedAt,
+      usedAt: Double(entry.usedAt),
+      isPinned: record.isPinned
+    )
   }
 
   /// The entry of a key; nil if there is none or the index cannot be read.
@@ -218,18 +225,14 @@ extension DiskCache: ImageStoring {
     if ledger.withLock({ $0.isDue(now: now) }) { writeLedger() }
   }
 
-  /// Writes the recorded uses, unless the index is busy.
-  ///
-  /// They then wait for the next time.
+  /// Writes the recorded uses, or forgets them if another process is writing.
   func writeLedger() {
     let page = ledger.withLock { $0.takePage(now: clock()) }
     guard !page.isEmpty else { return }
-    let isWritten = pool.touch { index throws(SQLiteError) in
+    _ = pool.touch { index throws(SQLiteError) in
       try index.touch(page.uses)
       try index.add(page.hits, to: .hits)
       try index.add(page.misses, to: .misses)
-      return true
     }
-    if isWritten == nil { ledger.withLock { $0.putBack(page) } }
   }
 }

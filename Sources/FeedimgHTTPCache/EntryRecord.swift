@@ -37,12 +37,13 @@ struct EntryRecord: Sendable, Hashable {
 }
 
 extension EntryRecord {
-  init(_ metadata: ImageMetadata, body: BodyName, size: Int, checksum: UInt64, storedAt: Double) {
+  /// The record of a new body.
+  init(_ metadata: ImageMetadata, size: Int = 0, checksum: UInt64 = 0, storedAt: Double) {
     self.init(
       key: metadata.key,
       role: metadata.role,
       mediaType: metadata.mediaType,
-      body: body,
+      body: BodyName(key: metadata.key, mediaType: metadata.mediaType),
       size: size,
       checksum: checksum,
       storedAt: storedAt,
@@ -66,25 +67,11 @@ extension EntryRecord {
     copy.head = HeadRecord(response.head, varied: response.varied)
     return copy
   }
-
-  func storedImage(path: String, usedAt: Double) -> StoredImage {
-    StoredImage(
-      key: VariantKey.url(key),
-      role: role,
-      path: path,
-      size: ByteCount(size),
-      checksum: checksum,
-      mediaType: mediaType,
-      storedAt: storedAt,
-      usedAt: usedAt,
-      isPinned: isPinned
-    )
-  }
 }
 
 /// The text form of a record, in archives and beside partial downloads: one line with its own checksum.
 ///
-/// Tabs separate the fields; the first is the checksum of the rest. Indexes of versions 1 and 2 had such lines, too.
+/// Tabs separate the fields; the first is the checksum of the rest.
 extension EntryRecord {
   /// The version of this form.
   ///
@@ -92,7 +79,7 @@ extension EntryRecord {
   private static let form = UInt8(ascii: "1")
 
   var line: [UInt8] {
-    var fields = RecordFields(capacity: 512 + key.utf8.count + head.fields.count)
+    var fields = RecordFields(capacity: 512 + key.utf8.count + head.bytes.count)
     fields.append(Self.form)
     fields.append(key)
     fields.append(mark)
@@ -101,60 +88,39 @@ extension EntryRecord {
     fields.append(String(size))
     fields.append(checksum.hexadecimal)
     for time in [storedAt, requestedAt, respondedAt] { fields.append(String(Milliseconds.count(time))) }
-    head.append(to: &fields)
+    fields.append(raw: head.bytes)
     return fields.sealed
   }
 
   /// The first letter of the role, in upper case for a pinned image.
   private var mark: String {
-    switch (role, isPinned) {
-    case (.original, false): "o"
-    case (.original, true): "O"
-    case (.thumbnail, false): "t"
-    case (.thumbnail, true): "T"
-    }
+    let letter = role == .original ? "o" : "t"
+    return isPinned ? letter.uppercased() : letter
   }
 
-  static func marked(_ mark: String) -> (role: ImageVariant.Role, isPinned: Bool)? {
-    switch mark {
-    case "o": (.original, false)
-    case "O": (.original, true)
-    case "t": (.thumbnail, false)
-    case "T": (.thumbnail, true)
-    default: nil
-    }
-  }
-
-  /// The fields of a line from the key on; nil if the line is damaged or has another version.
-  static func fields(of line: UnsafeRawBufferPointer) -> RecordFields.Reader? {
+  /// Reads a line; nil if it is damaged or has another version.
+  init?(line: UnsafeRawBufferPointer) {
     guard line.count > 17, line[16] == RecordFields.tab, let seal = UInt64(hexadecimal: line[..<16]) else {
       return nil
     }
     let content = UnsafeRawBufferPointer(rebasing: line[17...])
     guard Checksum.of(content) == seal else { return nil }
-    var fields = RecordFields.Reader(content)
-    guard let form = fields.next(), form.count == 1, form.first == Self.form else { return nil }
-    return fields
-  }
-
-  /// Reads a line; nil if it is damaged or has another version.
-  init?(line: UnsafeRawBufferPointer) {
     // A line with the right checksum is from feedimg, so that the rest fails only if the form changes.
-    guard var fields = Self.fields(of: line),
+    var fields = RecordFields.Reader(content)
+    guard fields.next()?.elementsEqual([Self.form]) == true,
       let key = fields.nextText(),
-      let (role, isPinned) = fields.nextText().flatMap(Self.marked),
+      let mark = fields.nextText(), ["o", "O", "t", "T"].contains(mark),
       let mediaType = fields.nextText(),
       let body = fields.next().flatMap(BodyName.init(utf8:)),
       let size = fields.nextInteger(), size >= 0,
       let checksum = fields.next().flatMap(UInt64.init(hexadecimal:)),
       let storedAt = fields.nextInteger(),
       let requestedAt = fields.nextInteger(),
-      let respondedAt = fields.nextInteger(),
-      let head = HeadRecord(&fields)
+      let respondedAt = fields.nextInteger()
     else { return nil }
     self.key = key
-    self.role = role
-    self.isPinned = isPinned
+    role = mark.lowercased() == "o" ? .original : .thumbnail
+    isPinned = mark == mark.uppercased()
     self.mediaType = mediaType
     self.body = body
     self.size = size
@@ -162,7 +128,7 @@ extension EntryRecord {
     self.storedAt = Milliseconds.seconds(storedAt)
     self.requestedAt = Milliseconds.seconds(requestedAt)
     self.respondedAt = Milliseconds.seconds(respondedAt)
-    self.head = head
+    head = HeadRecord(bytes: Array(fields.rest))
   }
 }
 
@@ -232,14 +198,7 @@ struct RecordFields {
 
   /// The text after a first field with its checksum.
   var sealed: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 17 + bytes.count) { buffer, count in
-      Checksum.of(bytes).writeHexadecimal { digit in
-        buffer.initializeElement(at: count, to: digit)
-        count += 1
-      }
-      buffer.initializeElement(at: count, to: Self.tab)
-      count = buffer[(count + 1)...].initialize(fromContentsOf: bytes)
-    }
+    Checksum.of(bytes).hexadecimal.utf8 + [Self.tab] + bytes
   }
 
   /// Reads the fields of such a text in order.
@@ -287,107 +246,66 @@ struct RecordFields {
   }
 }
 
-/// The stored head of a response.
+/// The stored head of a response and the request fields that its `Vary` names, in the form of ``RecordFields``.
 ///
-/// Names and values alternate, in the form of ``RecordFields``.
+/// That is the status, the content length or `-`, `closing` if the body ended with the connection or `-`, and the URL.
+/// Then names and values alternate. The names of request fields follow a `>`, which no name contains.
 struct HeadRecord: Sendable, Hashable {
-  var status: Int
-  /// The content length, or `-`.
-  ///
-  /// It ends in ` closing` if the body ended with the connection.
-  var length: String
-  var url: String
-  var fields: [UInt8]
-  /// The request fields that `Vary` names.
-  ///
-  /// Each name follows a `>`, which no name contains.
-  var varied: [UInt8]
+  var bytes: [UInt8]
 
-  private static let requestMark = UInt8(ascii: ">")
-  private static let closing = " closing"
+  fileprivate static let requestMark = UInt8(ascii: ">")
+  fileprivate static let closing = "closing"
 }
 
 extension HeadRecord {
   /// Leaves out users and passwords of URLs, and hashes the credentials of the request.
   init(_ head: ResponseHead, varied: HTTPFields) {
-    var (fields, request) = (RecordFields(), RecordFields(capacity: 64))
+    var record = RecordFields()
+    record.append(String(head.status))
+    record.append(head.contentLength.map(String.init) ?? "-")
+    record.append(head.endsByClosing ? Self.closing : "-")
+    record.append(head.url.description)
     for field in head.fields.storable.fields {
-      fields.append(field.name)
-      fields.append(ImageURL.hidingCredentials(in: field.value))
+      record.append(field.name)
+      record.append(ImageURL.hidingCredentials(in: field.value))
     }
     for field in varied.fields {
-      request.append(">" + field.name)
-      request.append(Vary.hidden(field))
+      record.append(">" + field.name)
+      record.append(Vary.hidden(field))
     }
-    self.init(
-      status: head.status,
-      length: (head.contentLength.map(String.init) ?? "-") + (head.endsByClosing ? Self.closing : ""),
-      url: head.url.description,
-      fields: fields.bytes,
-      varied: request.bytes
-    )
-  }
-
-  /// Reads the last fields of a line; nil if some are missing.
-  init?(_ line: inout RecordFields.Reader) {
-    guard let status = line.nextInteger(), let length = line.nextText(), let end = line.nextText(),
-      let url = line.nextText()
-    else { return nil }
-    var (fields, varied) = (RecordFields(), RecordFields(capacity: 64))
-    while let name = line.next(), let value = line.next() {
-      if name.first == Self.requestMark {
-        varied.append(raw: name)
-        varied.append(raw: value)
-      } else {
-        fields.append(raw: name)
-        fields.append(raw: value)
-      }
-    }
-    self.init(
-      status: status,
-      length: length + (end == "closing" ? Self.closing : ""),
-      url: url,
-      fields: fields.bytes,
-      varied: varied.bytes
-    )
-  }
-
-  func append(to line: inout RecordFields) {
-    line.append(String(status))
-    line.append(length.hasSuffix(Self.closing) ? String(length.dropLast(Self.closing.count)) : length)
-    line.append(length.hasSuffix(Self.closing) ? "closing" : "-")
-    line.append(url)
-    if !fields.isEmpty { line.append(raw: fields) }
-    if !varied.isEmpty { line.append(raw: varied) }
-  }
-
-  fileprivate static func read(_ bytes: [UInt8], droppingMark: Bool) -> HTTPFields {
-    guard !bytes.isEmpty else { return HTTPFields() }
-    return bytes.withUnsafeBytes { bytes in
-      var (record, fields): (RecordFields.Reader, [HTTPFields.Field]) = (.init(bytes), [])
-      while let name = record.nextText(), let value = record.nextText() {
-        fields.append(.init(name: droppingMark ? String(name.dropFirst()) : name, value: value))
-      }
-      return HTTPFields(fields)
-    }
+    bytes = record.bytes
   }
 }
 
 extension StoredResponse {
-  /// Reads the response of an entry; nil if its URL is invalid.
+  /// Reads the response of an entry; nil if its head is damaged.
   init?(_ entry: EntryRecord) {
-    let record = entry.head
-    guard let url = try? ImageURL(record.url) else { return nil }
-    let head = ResponseHead(
-      status: record.status,
-      fields: HeadRecord.read(record.fields, droppingMark: false),
-      url: url,
-      contentLength: Int(record.length.prefix { $0 != " " }),
-      endsByClosing: record.length.hasSuffix(" closing")
-    )
+    let stored = entry.head.bytes.withUnsafeBytes { bytes -> (head: ResponseHead, varied: HTTPFields)? in
+      var record = RecordFields.Reader(bytes)
+      guard let status = record.nextInteger(), let length = record.nextText(), let end = record.nextText(),
+        let url = record.nextText().flatMap({ try? ImageURL($0) })
+      else { return nil }
+      var (fields, varied): ([HTTPFields.Field], [HTTPFields.Field]) = ([], [])
+      while let name = record.nextText(), let value = record.nextText() {
+        if name.utf8.first == HeadRecord.requestMark {
+          varied.append(.init(name: String(name.dropFirst()), value: value))
+        } else {
+          fields.append(.init(name: name, value: value))
+        }
+      }
+      let head = ResponseHead(
+        status: status,
+        fields: HTTPFields(fields),
+        url: url,
+        contentLength: Int(length),
+        endsByClosing: end == HeadRecord.closing
+      )
+      return (head, HTTPFields(varied))
+    }
+    guard let stored else { return nil }
     self.init(
-      head: head,
-      varied: HeadRecord.read(record.varied, droppingMark: true),
+      head: stored.head,
+      varied: stored.varied,
       requestedAt: entry.requestedAt,
       respondedAt: entry.respondedAt
     )

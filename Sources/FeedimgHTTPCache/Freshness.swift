@@ -158,7 +158,7 @@ struct FreshnessRules {
   /// Stale responses that may be used.
   private var permitted: Verdict? {
     if let argument = request["max-stale"] {
-      let limit = DeltaSeconds.parse(argument)
+      let limit = DeltaSeconds.parse(argument[...])
       // Without an argument, any age is accepted. An invalid argument accepts none.
       if argument.isEmpty { return (.fresh, "max-stale in the request (RFC 9111 §5.2.1.2)") }
       if let limit, staleFor <= Double(limit) {
@@ -206,18 +206,12 @@ package struct CacheControl: Sendable, Hashable {
     guard !text.isEmpty else { return }
     for element in QuotedList.split(text) {
       let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = Self.trimmed(parts[0]).lowercased()
+      let name = QuotedList.trimmed(parts[0]).lowercased()
       guard !name.isEmpty else { continue }
-      let argument = parts.count > 1 ? QuotedList.unquoted(Self.trimmed(parts[1])) : ""
+      let argument = parts.count > 1 ? QuotedList.unquoted(QuotedList.trimmed(parts[1])) : ""
       // The first of several directives with one name counts (§4.2.1).
       if directives[name] == nil { directives[name] = argument }
     }
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    let start = text.drop { $0 == " " || $0 == "\t" }
-    let end = start.lastIndex { $0 != " " && $0 != "\t" }
-    return end.map { start[...$0] } ?? ""
   }
 
   /// Whether there is such a directive, with any argument.
@@ -226,7 +220,7 @@ package struct CacheControl: Sendable, Hashable {
   var isEmpty: Bool { directives.isEmpty }
 
   /// The argument in seconds; nil if there is no such directive or its argument is no number.
-  func seconds(_ name: String) -> Int? { directives[name].flatMap { DeltaSeconds.parse($0) } }
+  func seconds(_ name: String) -> Int? { directives[name].flatMap { DeltaSeconds.parse($0[...]) } }
 
   /// The argument, which may be empty; nil if there is no such directive.
   package subscript(name: String) -> String? { directives[name] }
@@ -251,6 +245,12 @@ enum QuotedList {
       }
     }
     return elements + [text[start...]]
+  }
+
+  /// The text without spaces and tabs at its ends.
+  static func trimmed(_ text: Substring) -> Substring {
+    let start = text.drop { $0 == " " || $0 == "\t" }
+    return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
   }
 
   /// The content of a quoted string; other text unchanged.

@@ -19,7 +19,7 @@ final class IndexPool: Sendable {
   /// thread to a lease one.
   struct Lease: @unchecked Sendable {
     let index: CacheIndex
-    let identity: CacheFolder.Identity
+    let identity: FileIdentity
     /// Whether to close the connection after its use.
     let isForOnce: Bool
   }
@@ -29,10 +29,10 @@ final class IndexPool: Sendable {
 
   private struct IdleConnections {
     var idle: [Lease] = []
-    var identity: CacheFolder.Identity?
+    var identity: FileIdentity?
 
     /// Returns the connections to another file than this, for the caller to release.
-    mutating func turn(to identity: CacheFolder.Identity?) -> [Lease] {
+    mutating func turn(to identity: FileIdentity?) -> [Lease] {
       guard identity != self.identity else { return [] }
       self.identity = identity
       defer { idle = [] }
@@ -105,7 +105,7 @@ final class IndexPool: Sendable {
           // It was opened read-only, as the disk was full.
           if lease.isForOnce, error.isUnwritable { throw .database(.full) }
           // A schema of a later version is no damage.
-          if error.isDamage { try IndexFault.ofLaterVersion(lease.index) }
+          if error.isDamage, let newer = lease.index.newerVersion { throw .database(newer) }
           guard error.isDamage, !lease.index.isReadOnly else { throw .database(error) }
           fault = .database(error)
           try renameDamaged(lease.identity)
@@ -140,7 +140,7 @@ final class IndexPool: Sendable {
     }
   }
 
-  func identity() throws(IndexFault) -> CacheFolder.Identity? {
+  func identity() throws(IndexFault) -> FileIdentity? {
     try IndexFault.ofFiles(folder.indexIdentity)
   }
 }
@@ -161,7 +161,7 @@ extension IndexPool {
   private enum Finding {
     case opened(Lease)
     case missing
-    case damaged(CacheFolder.Identity)
+    case damaged(FileIdentity)
   }
 
   private func openExisting() throws(IndexFault) -> Finding {
@@ -213,10 +213,8 @@ extension IndexPool {
     }
     switch kind {
     case .ours: return index
-    case .older: throw .database(.outdated)
     case .empty: return nil
     case .foreign: throw .foreign
-    case .newer(let version): throw .database(.newer(version, known: IndexSchema.version))
     }
   }
 
@@ -237,7 +235,7 @@ extension IndexPool {
       } else {
         let hasBodies = try IndexFault.ofFiles { () throws(FileFault) in
           try folder.makeIndexFile()
-          return try !folder.shards().isEmpty
+          return try !CacheFolder.names(in: folder.bodies).isEmpty
         }
         index = try IndexFault.ofDatabase { () throws(SQLiteError) in
           let index = CacheIndex(
@@ -258,7 +256,7 @@ extension IndexPool {
   /// Renames a damaged index, unless another process did.
   ///
   /// It replaces an earlier one and remains for examination.
-  func renameDamaged(_ damaged: CacheFolder.Identity) throws(IndexFault) {
+  func renameDamaged(_ damaged: FileIdentity) throws(IndexFault) {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
       guard try identity() == damaged else { return }
@@ -271,10 +269,8 @@ extension IndexPool {
 
   /// Removes the index in any state, and damaged ones that were renamed.
   ///
-  /// A process that has it open continues with the removed file until its next call.
-  ///
-  /// - Parameter countRemoval: Called before the index goes, so that a writer that misses the index sees the count.
-  /// - Throws: ``CacheError`` if it cannot be removed or belongs to another program.
+  /// A process that has it open continues with the removed file until its next call. The removal is counted first, so
+  /// that a writer that misses the index sees the count. A database of another program stays.
   func removeIndex(_ countRemoval: () throws(FileFault) -> Void) throws(CacheError) {
     do throws(IndexFault) {
       try remove(countRemoval)
@@ -284,7 +280,6 @@ extension IndexPool {
   }
 
   private func remove(_ countRemoval: () throws(FileFault) -> Void) throws(IndexFault) {
-    // A database of another program stays.
     do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
     try lock.hold { () throws(IndexFault) in
@@ -308,13 +303,6 @@ enum IndexFault: Error, Hashable {
     _ body: () throws(SQLiteError) -> Value
   ) throws(IndexFault) -> Value {
     do throws(SQLiteError) { return try body() } catch { throw .database(error) }
-  }
-
-  /// Throws if a later version has changed the schema.
-  static func ofLaterVersion(_ index: CacheIndex) throws(IndexFault) {
-    if case .newer(let version)? = try? index.kind() {
-      throw .database(.newer(version, known: IndexSchema.version))
-    }
   }
 
   static func ofFiles<Value: ~Copyable>(

@@ -7,7 +7,7 @@ enum IndexSchema {
   /// Increased with each change.
   ///
   /// An index of a later version is not touched.
-  static let version = 6
+  static let version = 7
   /// In bytes.
   static let pageSize = 4096
   /// The pages in the log after which a commit writes them to the database and waits for the disk.
@@ -20,24 +20,19 @@ enum IndexSchema {
   /// The log is cut to this size after a long transaction; in bytes.
   static let maximumLog = 4 << 20
 
-  /// The keys whose pinned image was damaged, so that the next image is pinned.
-  static let awaitedPins = "CREATE TABLE awaited_pin (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;"
-
-  /// The bodies that a new version has replaced; `id` is the hash of the key, `at` is in seconds since 1970.
-  static let replacedBodies = """
-    CREATE TABLE replaced (
-      file TEXT PRIMARY KEY, id INTEGER NOT NULL, budget INTEGER NOT NULL, size INTEGER NOT NULL, at INTEGER NOT NULL
-    ) STRICT;
-    """
-
   /// Creates all tables in an empty database.
   ///
   /// `entry.id` is the hash of the key, so that a look-up needs no second index. All times except `used_at` are in
-  /// milliseconds. In `fields` and `varied`, names and values alternate in the form of ``RecordFields``. `account` has
+  /// milliseconds. `head` is a ``HeadRecord``. `account` has
   /// the total of each ``Budget``, which `entry.budget` names, and the counters of ``CacheIndex/Tally``.
+  ///
+  /// `awaited_pin` has the keys whose pinned image was damaged, so that the next image is pinned. `replaced` has the
+  /// bodies that a new version has replaced; `id` is the hash of the key, `at` is in seconds since 1970.
   static let statements = """
-    \(awaitedPins)
-    \(replacedBodies)
+    CREATE TABLE awaited_pin (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;
+    CREATE TABLE replaced (
+      file TEXT PRIMARY KEY, id INTEGER NOT NULL, budget INTEGER NOT NULL, size INTEGER NOT NULL, at INTEGER NOT NULL
+    ) STRICT;
     CREATE TABLE entry (
       id INTEGER PRIMARY KEY,
       key TEXT NOT NULL,
@@ -51,11 +46,7 @@ enum IndexSchema {
       stored_at INTEGER NOT NULL,
       requested_at INTEGER NOT NULL,
       responded_at INTEGER NOT NULL,
-      status INTEGER NOT NULL,
-      length TEXT NOT NULL,
-      url TEXT NOT NULL,
-      fields TEXT NOT NULL,
-      varied TEXT NOT NULL
+      head TEXT NOT NULL
     ) STRICT;
     CREATE INDEX entry_by_use ON entry (budget, used_at, size);
     CREATE TABLE account (
@@ -65,6 +56,16 @@ enum IndexSchema {
     ) STRICT;
     INSERT INTO account VALUES
       (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0), (7, 0, 0);
+    CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN
+      UPDATE account SET count = count + 1, bytes = bytes + new.size WHERE line = new.budget;
+    END;
+    CREATE TRIGGER entry_removed AFTER DELETE ON entry BEGIN
+      UPDATE account SET count = count - 1, bytes = bytes - old.size WHERE line = old.budget;
+    END;
+    CREATE TRIGGER entry_moved AFTER UPDATE OF budget ON entry BEGIN
+      UPDATE account SET count = count - 1, bytes = bytes - old.size WHERE line = old.budget;
+      UPDATE account SET count = count + 1, bytes = bytes + new.size WHERE line = new.budget;
+    END;
     """
 }
 
@@ -72,20 +73,18 @@ extension CacheIndex {
   /// The kind of a database.
   enum Kind {
     case ours
-    /// An earlier version made the schema.
-    case older
-    /// An empty database.
     case empty
     case foreign
-    /// A later version made the schema.
-    case newer(Int)
   }
 
+  /// - Throws: ``SQLiteError``, also for the schema of another version.
   func kind() throws(SQLiteError) -> Kind {
     let application = try number("PRAGMA application_id")
     let version = try number("PRAGMA user_version")
     if application == IndexSchema.application {
-      return version == IndexSchema.version ? .ours : version > IndexSchema.version ? .newer(version) : .older
+      try checkVersion()
+      guard version == IndexSchema.version else { throw .outdated }
+      return .ours
     }
     let count = try number("SELECT count(*) FROM sqlite_schema")
     return application == 0 && version == 0 && count == 0 ? .empty : .foreign
@@ -103,18 +102,22 @@ extension CacheIndex {
     guard !isPreparedToWrite else { return }
     try connection.execute(
       "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = \(checkpointPages); "
-        + "PRAGMA journal_size_limit = \(IndexSchema.maximumLog)"
+        // `INSERT OR REPLACE` must run the triggers of the replaced row, too.
+        + "PRAGMA journal_size_limit = \(IndexSchema.maximumLog); PRAGMA recursive_triggers = ON"
     )
     isPreparedToWrite = true
+  }
+
+  /// The error for the schema of a later version; nil for another schema.
+  var newerVersion: SQLiteError? {
+    let version = (try? number("PRAGMA user_version")) ?? 0
+    return version > IndexSchema.version ? .newer(version, known: IndexSchema.version) : nil
   }
 
   /// Checks that no later version has changed the schema since the index was opened.
   ///
   /// - Throws: ``SQLiteError`` that does not count as damage.
-  func checkVersion() throws(SQLiteError) {
-    let version = try number("PRAGMA user_version")
-    if version > IndexSchema.version { throw .newer(version, known: IndexSchema.version) }
-  }
+  func checkVersion() throws(SQLiteError) { if let newerVersion { throw newerVersion } }
 
   /// Creates the schema in an empty database.
   ///

@@ -6,14 +6,9 @@ import FeedimgSQLite
 /// They stay for a while, because programs know their paths. Their bytes count in the budget of their role, of which they
 /// take at most an eighth.
 extension CacheIndex {
-  /// Keeps the body of a removed entry.
+  /// Keeps the body of an entry whose row is removed.
   ///
-  /// - Parameters:
-  ///   - record: The entry, whose row is removed already.
-  ///   - limits: The limits, with the time to keep it.
-  ///   - now: Seconds since 1970.
   /// - Returns: The bodies to remove instead, perhaps that of `record`.
-  /// - Throws: ``SQLiteError``; the caller then rolls back.
   func keepReplaced(
     _ record: EntryRecord,
     within limits: CacheLimits,
@@ -22,7 +17,7 @@ extension CacheIndex {
     let budget = Budget(record.role)
     let limit = limits[budget].bytes / 8
     guard limits.replacedSeconds > 0, record.size <= limit, !record.isResponse else {
-      return Removal([record])
+      return Removal(record)
     }
     try connection.statement("INSERT OR REPLACE INTO replaced VALUES (?1, ?2, ?3, ?4, ?5)").run([
       .string(record.body.text), .integer(Int(record.identifier)), .integer(budget.rawValue),
@@ -67,14 +62,11 @@ extension CacheIndex {
     _ values: [SQLiteStatement.Value]
   ) throws(SQLiteError) -> Removal {
     var removal = Removal()
-    try connection.statement("DELETE FROM replaced WHERE \(condition) RETURNING file, size").forEachRow(
-      values
-    ) {
-      row in
-      if let body = row.withText(0, BodyName.init(utf8:)) { removal.bodies.append(body) }
-      removal.bytes += row.integer(1)
-      return true
-    }
+    try connection.statement("DELETE FROM replaced WHERE \(condition) RETURNING file, size")
+      .forEachRow(values) { row in
+        removal.add(row)
+        return true
+      }
     return removal
   }
 }

@@ -36,12 +36,10 @@ package enum DeltaSeconds {
   /// Whole seconds, limited so that no sum overflows.
   package static func whole(_ seconds: Double) -> Int { Milliseconds.count(seconds) / 1000 }
 
-  static func parse(_ text: some StringProtocol) -> Int? {
-    var bytes = Array(text.utf8)[...]
-    while bytes.first == 32 || bytes.first == 9 { bytes.removeFirst() }
-    while bytes.last == 32 || bytes.last == 9 { bytes.removeLast() }
-    guard !bytes.isEmpty, bytes.allSatisfy({ (48...57).contains($0) }) else { return nil }
-    return bytes.reduce(0) { min($0 * 10 + Int($1 - 48), maximum) }
+  static func parse(_ text: Substring) -> Int? {
+    let digits = QuotedList.trimmed(text).utf8
+    guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    return digits.reduce(0) { min($0 * 10 + Int($1 - 48), maximum) }
   }
 }
 

@@ -10,14 +10,10 @@ struct TouchLedger: Sendable {
   /// The least seconds between two writes, unless the batch is full.
   static let pause = 1.0
 
-  /// The most entries to remember if they cannot be written, as on a read-only file system.
-  static let maximumCount = 1024
-
   /// The last use of each entry to write, in seconds since 1970.
   private var uses: [Int64: Int] = [:]
   private var hits = 0
   private var misses = 0
-  private var wasRefused = false
   private var writtenAt = -Double.infinity
 
   init() {}
@@ -32,13 +28,7 @@ struct TouchLedger: Sendable {
     var isEmpty: Bool { uses.isEmpty && hits == 0 && misses == 0 }
   }
 
-  /// Notes reads of an entry.
-  ///
-  /// - Parameters:
-  ///   - identifier: The entry.
-  ///   - times: The number of reads; zero if they do not count, such as those of responses.
-  ///   - usedAt: The last use in the index.
-  ///   - now: Seconds since 1970.
+  /// Notes reads of an entry, whose last use in the index is `usedAt`.
   mutating func noteHit(_ identifier: Int64, times: Int = 1, usedAt: Int, now: Int) {
     hits += times
     // A time in the future is from a clock that was set back since.
@@ -50,8 +40,7 @@ struct TouchLedger: Sendable {
   /// Whether a write is due.
   func isDue(now: Double) -> Bool {
     let isPauseOver = now - writtenAt >= Self.pause || now < writtenAt
-    if max(uses.count, misses) >= Self.batch { return isPauseOver || !wasRefused }
-    return !uses.isEmpty && isPauseOver
+    return max(uses.count, misses) >= Self.batch || !uses.isEmpty && isPauseOver
   }
 
   /// Removes and returns the uses to write.
@@ -60,16 +49,5 @@ struct TouchLedger: Sendable {
     self = TouchLedger()
     writtenAt = now
     return page
-  }
-
-  /// Puts back uses that could not be written.
-  ///
-  /// Drops them if there are too many.
-  mutating func putBack(_ page: Page) {
-    wasRefused = true
-    guard uses.count + page.uses.count <= Self.maximumCount else { return }
-    hits += page.hits
-    misses += page.misses
-    uses.merge(page.uses) { new, _ in new }
   }
 }

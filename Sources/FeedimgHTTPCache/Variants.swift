@@ -8,7 +8,8 @@ package struct Vary: Sendable, Hashable {
   package var isOpen: Bool
 
   package init(_ fields: HTTPFields) {
-    let elements = (fields["Vary"] ?? "").split(separator: ",").map(Self.normal).filter { !$0.isEmpty }
+    let elements = (fields["Vary"] ?? "").split(separator: ",")
+      .map { QuotedList.trimmed($0).lowercased() }.filter { !$0.isEmpty }
     isOpen = elements.contains("*")
     names = Set(elements).subtracting(["*"]).sorted()
   }
@@ -37,7 +38,7 @@ package struct Vary: Sendable, Hashable {
   private static func elements(_ name: String, of fields: HTTPFields) -> [String]? {
     guard let value = fields[name] else { return nil }
     let hidden = hidden(HTTPFields.Field(name: name, value: value))
-    return QuotedList.split(hidden).map { String(trimmed($0)) }
+    return QuotedList.split(hidden).map { String(QuotedList.trimmed($0)) }
   }
 
   /// The value of a request field as it is stored: a hash for credentials, which no file contains.
@@ -48,13 +49,6 @@ package struct Vary: Sendable, Hashable {
   }
 
   private static let hashPrefix = "xxh3 "
-
-  private static func normal(_ text: Substring) -> String { trimmed(text).lowercased() }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    let start = text.drop { $0 == " " || $0 == "\t" }
-    return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
-  }
 }
 
 extension StoredResponse {
@@ -93,27 +87,19 @@ enum VariantKey {
 
 extension DiskCache {
   /// An entry with its response, if that can be read.
-  struct Found {
-    var entry: CacheIndex.Entry
-    var response: StoredResponse?
-  }
+  typealias Found = (entry: CacheIndex.Entry, response: StoredResponse?)
 
   /// The entry for a request: the variant that the request selects, otherwise the first one.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the URL.
-  ///   - request: The request fields; nil for the first variant.
-  /// - Returns: Nil if there is none.
   func find(_ key: String, for request: HTTPFields?) -> Found? {
     guard let entry = entry(of: key) else { return nil }
-    let first = Found(entry: entry, response: StoredResponse(entry.record))
+    let first = (entry: entry, response: StoredResponse(entry.record))
     guard let request, let response = first.response else { return first }
     let vary = Vary(response.head.fields)
     guard !vary.names.isEmpty, !vary.isOpen, !vary.matches(response.varied, request) else { return first }
     guard let other = self.entry(of: VariantKey.of(key, vary, request)), !isExpired(other),
       let brought = StoredResponse(other.record), brought.matches(request)
     else { return first }
-    return Found(entry: other, response: brought)
+    return (other, brought)
   }
 
   /// The key for a new response: that of the URL, unless another variant has it.

@@ -10,7 +10,7 @@ final class WriterSession: Sendable {
   private let file: OpenFile
 
   init(in folder: CacheFolder) throws(FileFault) {
-    file = try IncomingBody.makeFile(in: folder, ending: Self.ending)
+    file = try folder.makeIncomingFile(ending: Self.ending)
   }
 
   deinit { unlink(file.path) }

@@ -149,10 +149,12 @@ package protocol ImageStoring: Sendable {
   /// The verified image of a key and the response that brought it; nil if there is none.
   ///
   /// Removes a body that is missing or altered, and returns nil. Marks the entry as used.
-  func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])?
-
-  /// The same for one of several variants (`Vary`): the one that the request selects, otherwise the oldest.
-  func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])?
+  ///
+  /// - Parameters:
+  ///   - key: The key of the image.
+  ///   - request: Selects one of several variants (`Vary`); nil for the oldest, as for a request that selects none.
+  /// - Returns: The image and its bytes.
+  func read(_ key: String, for request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])?
 
   /// Counts uses of an image shown from memory; selects the variant as ``read(_:for:)`` does.
   func noteUse(of key: String, for request: HTTPFields, times: Int)
@@ -162,11 +164,8 @@ package protocol ImageStoring: Sendable {
 
   /// The response with the image of a key, for freshness and validation; nil if there is none.
   ///
-  /// Does not read the body or mark the entry as used.
-  func response(for key: String) -> StoredResponse?
-
-  /// The same; selects the variant as ``read(_:for:)`` does.
-  func response(for key: String, to request: HTTPFields) -> StoredResponse?
+  /// Selects the variant as ``read(_:for:)`` does. Does not read the body or mark the entry as used.
+  func response(for key: String, to request: HTTPFields?) -> StoredResponse?
 
   /// Updates a stored response from a 304, or from a 200 to HEAD, and keeps its body (RFC 9111 §4.3.4,
   /// §4.3.5).
@@ -210,6 +209,10 @@ package protocol ImageStoring: Sendable {
 }
 
 extension ImageStoring {
+  package func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? { read(key, for: nil) }
+
+  package func response(for key: String) -> StoredResponse? { response(for: key, to: nil) }
+
   /// Starts writing an image whose load begins now.
   package func makeWriter() throws(CacheError) -> any ImageWriting { try makeWriter(since: removals) }
 }

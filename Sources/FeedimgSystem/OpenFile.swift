@@ -43,13 +43,13 @@ package struct OpenFile: ~Copyable {
 
   // MARK: Reading
 
-  /// Reads from the start; returns fewer bytes than `count` if the file is shorter.
-  package func read(count: Int) throws(FileFault) -> [UInt8] {
+  /// Reads from a position; returns fewer bytes than `count` if the file is shorter.
+  package func read(count: Int, from position: Int = 0) throws(FileFault) -> [UInt8] {
     var fault: FileFault?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while filled < count {
         let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-        let got = pread(descriptor, rest.baseAddress, rest.count, filled)
+        let got = pread(descriptor, rest.baseAddress, rest.count, position + filled)
         if got < 0, errno == EINTR { continue }
         if got < 0 { fault = FileFault("read", path) }
         guard got > 0 else { break }

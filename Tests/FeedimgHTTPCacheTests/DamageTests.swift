@@ -183,13 +183,13 @@ import Testing
 
   @Test func `an index of a later version is not touched`() throws {
     try fill(3)
-    try sqlite("PRAGMA user_version = 7")
+    try sqlite("PRAGMA user_version = 8")
     let cache = makeCache()
     #expect(cache.contains(["1"]) == [false])
     let error = #expect(throws: CacheError.self) { try cache.store("a", picture(1)) }
     #expect(
       error?.message
-        == "cannot use the index `\(index)`: a later version made it (schema 7); this version supports schema 6"
+        == "cannot use the index `\(index)`: a later version made it (schema 8); this version supports schema 7"
     )
     #expect(folder.bodies.count == 3)
   }

@@ -23,11 +23,10 @@ import Testing
     #expect(try cache.info().entries == 1)
   }
 
-  @Test(arguments: [1000, 200_000])
-  func `an image keeps its bytes when the folder is deleted while it is written`(size: Int) throws {
+  @Test func `a short image keeps its bytes when the folder is deleted while it is written`() throws {
     let cache = DiskCache(folder)
     let writer = try cache.makeWriter()
-    let bytes = picture(1, size: size)
+    let bytes = picture(1)
     try bytes.withUnsafeBytes { try writer.write($0) }
     TestFolder.removeAll(folder.cache)
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL("https://a/"))
@@ -67,7 +66,7 @@ import Testing
     #expect(cache.read("a") == nil)
     let error = #expect(throws: CacheError.self) { try cache.makeWriter() }
     #expect(error?.code == .folder)
-    #expect(error?.message == "cannot make the folder `\(folder.cache)`: not a directory")
+    #expect(error?.message == "cannot make the folder `\(folder.cache)/incoming`: not a directory")
     #expect(content(of: folder.cache) == [1])
   }
 

@@ -181,18 +181,6 @@ import Testing
     #expect(try cache.verify().removed.isEmpty)
   }
 
-  @Test func `future times of use are corrected, even for images that are never read`() throws {
-    let cache = makeCache()
-    clock += 365 * 86_400
-    try cache.store("future", picture(1))
-    clock += -365 * 86_400
-    // One stored image in 256 triggers the check.
-    for number in 0..<10_000 where try cache.info().newestUse != clock.now {
-      try cache.store("\(number % 8)", picture(number))
-    }
-    #expect(try cache.info().newestUse == clock.now)
-  }
-
   @Test(arguments: [-1e300, -1.0, 0, 1e15, 1e300, .infinity, -.infinity, .nan])
   func `no clock time causes a crash`(time: Double) throws {
     let cache = makeCache()

@@ -164,18 +164,22 @@ import Testing
   }
 
   /// Leaves a body with its note as a killed writer does, whose locks the kernel has released.
-  private func leave(_ key: String, _ bytes: [UInt8], boot: String? = AnnouncedBody.currentBoot()) throws {
+  private func leave(_ key: String, _ bytes: [UInt8], boot: String? = nil) throws {
     let writer = try cache.makeWriter()
     try bytes.withUnsafeBytes { try writer.write($0) }
     writer.announce(try metadata(key))
     let name = try #require(folder.incoming.first)
-    let left = "\(folder.cache)/incoming/0123456789abcdef"
-    overwrite(left, content(of: "\(folder.cache)/\(name)"))
-    let path = try notePath()
-    var note = try #require(AnnouncedBody(content(of: path)))
+    overwrite("\(folder.cache)/incoming/\(Self.name)", content(of: "\(folder.cache)/\(name)"))
+    let note = content(of: try notePath())
     writer.discard()
-    (note.name, note.boot) = ("0123456789abcdef", boot ?? "")
-    overwrite(path, note.content)
+    overwrite(leftPath(key), boot.map { note.dropLast(36) + Array($0.utf8) } ?? note)
+  }
+
+  private static let name = "0123456789abcdef"
+
+  /// The path of the note that ``leave(_:_:boot:)`` writes.
+  private func leftPath(_ key: String) -> String {
+    "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal).\(Self.name).head"
   }
 
   @Test func `the file of a killed writer is a partial image, for readers and for the sweep`() throws {
@@ -202,12 +206,12 @@ import Testing
     #expect(folder.files("partial").count == 1)
     // As if the other one had been killed between its last byte and the rename.
     let name = try #require(folder.incoming.first)
-    let left = folder.cache + "/incoming/0123456789abcdef"
-    overwrite(left, content(of: "\(folder.cache)/\(name)") + [1, 2, 3])
-    let path = try notePath()
-    var note = try #require(AnnouncedBody(content(of: path)))
-    (note.name, note.record.size) = ("0123456789abcdef", 101)
-    overwrite(path, note.content)
+    overwrite("\(folder.cache)/incoming/\(Self.name)", content(of: "\(folder.cache)/\(name)") + [1, 2, 3])
+    let note = content(of: try notePath())
+    let line = try #require(note.split(separator: 10).first)
+    var record = try #require(Array(line).withUnsafeBytes { EntryRecord(line: $0) })
+    record.size = 101
+    overwrite(leftPath("a"), record.line + note.dropFirst(line.count))
     #expect(cache.partialDownload(of: "a")?.bytes == picture(1, size: 101))
     writers[1].discard()
     #expect(folder.incoming == [])
@@ -240,13 +244,15 @@ import Testing
 
   @Test func `a flipped bit in a note makes it invalid`() throws {
     try leave("a", picture(1))
-    let path = try notePath()
+    let path = leftPath("a")
     let whole = content(of: path)
     for index in whole.indices {
       var damaged = whole
       damaged[index] ^= 1
-      #expect(AnnouncedBody(damaged) == nil, "byte \(index)")
-      #expect(AnnouncedBody(Array(whole[..<index])) == nil, "first \(index) bytes")
+      for note in [damaged, Array(whole[..<index])] {
+        overwrite(path, note)
+        #expect(cache.partialDownload(of: "a") == nil, "byte \(index)")
+      }
     }
   }
 }

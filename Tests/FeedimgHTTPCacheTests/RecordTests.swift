@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Testing
 
 @testable import FeedimgHTTPCache
@@ -22,7 +23,6 @@ import Testing
         requestedAt: 1_799_999_999.25,
         respondedAt: -1
       ),
-      body: BodyName(key: key, mediaType: "image/png"),
       size: 12,
       checksum: .max,
       storedAt: 1_800_000_000.125
@@ -94,12 +94,12 @@ import Testing
     let test = try TestFolder()
     let folder = CacheFolder(test.cache)
     let body = BodyName(key: "a", mediaType: "image/svg+xml")
-    try CacheFolder.makeFolder(folder.folder(of: body.shard))
+    try FilePath.makeFolder(folder.folder(of: body.shard))
     overwrite(folder.path(of: body), [1, 2, 3])
     #expect(folder.size(of: body) == 3)
     #expect(folder.size(of: BodyName(key: "b", mediaType: "")) == nil)
     folder.remove([body])
-    try CacheFolder.makeFolder(folder.path(of: body))
+    try FilePath.makeFolder(folder.path(of: body))
     #expect(folder.size(of: body) == nil)
   }
 

@@ -45,18 +45,18 @@ import Testing
   ) throws {
     let cache = DiskCache(folder, clock: clock)
     try cache.store("a", picture(1))
-    try sqlite("PRAGMA user_version = 7; \(change)")
+    try sqlite("PRAGMA user_version = 8; \(change)")
     let error = #expect(throws: CacheError.self) { try cache.store("b", picture(2)) }
     #expect(
       error?.message
-        == "cannot use the index `\(index)`: a later version made it (schema 7); this version supports schema "
+        == "cannot use the index `\(index)`: a later version made it (schema 8); this version supports schema "
         + "\(IndexSchema.version)"
     )
     _ = cache.read("a")
     _ = try? cache.verify()
     cache.close()
     #expect(DiskCache(folder, clock: clock).contains(["a"]) == [false])
-    #expect(try version() == 7)
+    #expect(try version() == 8)
     #expect(folder.bodies.count == 1)
     #expect(access(index + ".damaged", F_OK) != 0)
   }

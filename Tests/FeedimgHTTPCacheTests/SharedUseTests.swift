@@ -132,14 +132,13 @@ import Testing
     #expect(folder.files("incoming").isEmpty)
   }
 
-  @Test func `a check removes bodies without a row and catalogs of earlier versions`() throws {
+  @Test func `a check removes bodies without a row`() throws {
     let cache = DiskCache(folder)
     let stored = try cache.store("a", picture(1))
     let slash = try #require(stored.path.lastIndex(of: "/"))
     let name = stored.path[stored.path.index(after: slash)...]
     overwrite(String(stored.path[...slash] + name.prefix(17) + "0123456789abcdef.jpg"), picture(2))
-    overwrite(stored.path[...slash] + "catalog", picture(2))
-    #expect(folder.bodies.count == 3)
+    #expect(folder.bodies.count == 2)
     #expect(try cache.verify().whole == 1)
     #expect(folder.bodies.count == 1)
     #expect(cache.bytes("a") == picture(1))

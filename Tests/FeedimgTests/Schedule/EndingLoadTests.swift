@@ -120,10 +120,9 @@ private final class HeldCommits: ImageStoring {
     Writer(try store.makeWriter(since: removals), self)
   }
 
-  func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {
+  func read(_ key: String, for request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])? {
     store.read(key, for: request)
   }
-  func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? { store.read(key) }
   func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
   var isEmpty: Bool { store.isEmpty }
   var removals: Int { store.removals }
@@ -131,8 +130,7 @@ private final class HeldCommits: ImageStoring {
     store.noteUse(of: key, for: request, times: times)
   }
   func follow(_ settings: UserSettings) { store.follow(settings) }
-  func response(for key: String) -> StoredResponse? { store.response(for: key) }
-  func response(for key: String, to request: HTTPFields) -> StoredResponse? {
+  func response(for key: String, to request: HTTPFields?) -> StoredResponse? {
     store.response(for: key, to: request)
   }
   func refresh(

@@ -21,14 +21,9 @@ final class HeldStore: ImageStoring {
   /// Lets all reads continue.
   func release() { gate.open() }
 
-  func read(_ key: String, for request: HTTPFields) -> (image: StoredImage, bytes: [UInt8])? {
+  func read(_ key: String, for request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])? {
     hold(key)
     return store.read(key, for: request)
-  }
-
-  func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? {
-    hold(key)
-    return store.read(key)
   }
 
   private func hold(_ key: String) {
@@ -45,8 +40,7 @@ final class HeldStore: ImageStoring {
     store.noteUse(of: key, for: request, times: times)
   }
   func follow(_ settings: UserSettings) { store.follow(settings) }
-  func response(for key: String) -> StoredResponse? { store.response(for: key) }
-  func response(for key: String, to request: HTTPFields) -> StoredResponse? {
+  func response(for key: String, to request: HTTPFields?) -> StoredResponse? {
     store.response(for: key, to: request)
   }
   func refresh(
