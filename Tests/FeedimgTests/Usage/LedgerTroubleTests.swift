@@ -59,7 +59,7 @@ import Testing
     }
     #expect(left == "0 B")
     let fault =
-      obstacle == .folderAsFile ? "cannot use `\(file)`: is a directory" : "`\(file)`: not a directory"
+      obstacle == .folderAsFile ? "cannot read `\(file)`: is a directory" : "`\(file)`: not a directory"
     #expect(source?.hasPrefix("the setting cellular-budget, which counts as spent: cannot ") == true)
     #expect(source?.hasSuffix(fault) == true, "\(source ?? "")")
     #expect(warnings.count == 1 && warnings[0].hasPrefix("the cellular-budget counts as spent: cannot "))
