@@ -1,6 +1,6 @@
 package import FeedimgJSON
 
-/// What the check of a policy found, exactly: every state was enumerated.
+/// The findings of a check, which enumerates every state.
 package struct PolicyReport: Sendable, Hashable {
   package let name: String
   package let ruleCount: Int

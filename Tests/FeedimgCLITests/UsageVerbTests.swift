@@ -164,6 +164,6 @@ import Testing
     try folder.write("\(Self.ledgers)/usage.sqlite/in-the-way", "")
     let run = try CommandRun(["usage"], in: folder)
     #expect(run.status == 1)
-    #expect(run.errors.contains("cannot use `\(folder.path(Self.ledgers))/usage.sqlite`: is a directory"))
+    #expect(run.errors.contains("cannot read `\(folder.path(Self.ledgers))/usage.sqlite`: is a directory"))
   }
 }

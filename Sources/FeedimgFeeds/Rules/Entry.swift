@@ -1,13 +1,13 @@
 import FeedimgJSON
 import FeedimgModel
 
-/// The pictures of one entry of a feed, and what is invalid in it.
+/// The pictures of one entry of a feed, and its faults.
 struct Entry {
   /// The URL to which relative URLs refer, if known.
   var base: String?
   private var pictures: [Picture] = []
   private var indexes: [String: Int] = [:]
-  /// What is invalid, each in one line.
+  /// The invalid parts, one line each.
   private(set) var faults: [String] = []
 
   init(base: String?) { self.base = base }
