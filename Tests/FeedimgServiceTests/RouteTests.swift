@@ -189,4 +189,18 @@ import Testing
     }
     #expect(paths.members.count == 23)
   }
+
+  @Test func `the description names every setting that a client can change`() throws {
+    let service = try ServiceRun()
+    guard case .object(let components)? = try service.curl("/openapi.json").object["components"],
+      case .object(let schemas)? = components["schemas"],
+      case .object(let patch)? = schemas["SettingsPatch"],
+      case .object(let described)? = patch["properties"]
+    else {
+      Issue.record("no schema of a change")
+      return
+    }
+    let settings = try service.curl("/v1/settings").object.members.map(\.name)
+    #expect(settings.sorted() == described.members.map(\.name).sorted())
+  }
 }
