@@ -177,6 +177,8 @@ package final class UsageLedger: UsageKeeping {
   ///   - makes: Whether to make a missing database; otherwise, the result is nil without one.
   ///   - busyTimeout: How long to wait for other processes, in milliseconds.
   ///   - body: Runs at most twice.
+  /// - Returns: The result of the body; nil without a database.
+  /// - Throws: ``UsageFault`` if the files cannot be used.
   private func withDatabase<Value>(
     _ operation: String,
     makes: Bool,

@@ -38,7 +38,7 @@ extension ConnectionHandler {
         return await stream.sendPieces(send)
       }
     case .events(let texts):
-      send(to: request, context: context, leave: {}) { send in
+      send(to: request, context: context) { send in
         for await text in texts { guard await send(Array(text.utf8)[...]) else { return false } }
         return true
       }
@@ -158,7 +158,7 @@ extension ConnectionHandler {
   private func send(
     to request: HTTPRequestHead,
     context: ChannelHandlerContext,
-    leave: @escaping @Sendable () -> Void,
+    leave: @escaping @Sendable () -> Void = {},
     _ sendPieces: @escaping @Sendable (PieceSender) async -> Bool
   ) {
     context.flush()
