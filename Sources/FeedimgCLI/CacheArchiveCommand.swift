@@ -5,6 +5,7 @@ import FeedimgAdmin
 extension CacheCommand {
   struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "export",
       abstract: "Write all images to a tar archive, for the cache of another machine.",
       discussion: """
         The file is replaced only after the archive is complete. The archive omits cookies, and images that were \
@@ -40,6 +41,7 @@ extension CacheCommand {
 
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "import",
       abstract: "Store the images of an archive from `feedimg cache export`.",
       discussion: """
         Each image is verified and counts as used now. An image of which the cache has the same or a newer version \

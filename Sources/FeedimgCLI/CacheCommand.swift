@@ -43,7 +43,10 @@ struct CacheCommand: ParsableCommand {
   }
 
   struct Remove: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove the image of a URL, pinned or not.")
+    static let configuration = CommandConfiguration(
+      commandName: "remove",
+      abstract: "Remove the image of a URL, pinned or not."
+    )
     @OptionGroup var image: CachedURL
     @OptionGroup var folders: CacheFolders
 
@@ -51,7 +54,10 @@ struct CacheCommand: ParsableCommand {
   }
 
   struct Clear: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove all images, including pinned ones.")
+    static let configuration = CommandConfiguration(
+      commandName: "clear",
+      abstract: "Remove all images, including pinned ones."
+    )
     @OptionGroup var folders: CacheFolders
 
     func run() throws {

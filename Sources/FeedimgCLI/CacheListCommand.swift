@@ -5,6 +5,7 @@ public import FeedimgAdmin
 extension CacheCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Print the cached images, the most recently used first."
     )
     @Option(

@@ -5,6 +5,7 @@ import FeedimgAdmin
 extension CacheCommand {
   struct Pin: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "pin",
       abstract: "Protect the image of a URL from eviction and expiry.",
       discussion: """
         The image must be in the cache; run `feedimg load` first. Pinned images have their own limit, the setting \
@@ -20,6 +21,7 @@ extension CacheCommand {
 
   struct Unpin: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "unpin",
       abstract: "Unpin the image of a URL, so that it may be evicted again."
     )
     @OptionGroup var image: CachedURL

@@ -5,6 +5,7 @@ import FeedimgAdmin
 extension CacheCommand {
   struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "verify",
       abstract: "Check every image, and remove damaged ones.",
       discussion: """
         Compares the length and checksum of each file with the index, and repairs differences between files and \
@@ -24,6 +25,7 @@ extension CacheCommand {
 
   struct Trim: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "trim",
       abstract: "Remove expired images and images over the limits, or more.",
       discussion: """
         With --to, the command removes partial downloads first, then the least recently used originals, then \

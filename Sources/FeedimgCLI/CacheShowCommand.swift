@@ -5,6 +5,7 @@ import FeedimgAdmin
 extension CacheCommand {
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "show",
       abstract:
         "Print the details of one image: its freshness, the rule for it, and the effect of the next load.",
       discussion: """

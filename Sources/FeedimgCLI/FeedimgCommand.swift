@@ -40,6 +40,7 @@ struct FeedimgCommand: ParsableCommand {
         3  only the placeholder can be shown (load)
       """,
     version: Version.text,
+    // Each states its `commandName`: the parser would derive it by reflection, 2 ms at each start.
     subcommands: [
       ResolveCommand.self, LoadCommand.self, PrefetchCommand.self, ItemsCommand.self, NetworkCommand.self,
       SettingsCommand.self, CacheCommand.self, PolicyCommand.self, UsageCommand.self, ServeCommand.self,

@@ -30,7 +30,10 @@ struct SettingsCommand: ParsableCommand {
   }
 
   struct Get: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print the current value of a setting.")
+    static let configuration = CommandConfiguration(
+      commandName: "get",
+      abstract: "Print the current value of a setting."
+    )
     @OptionGroup var name: NameArgument
     @OptionGroup var file: SettingsFile
 
@@ -39,6 +42,7 @@ struct SettingsCommand: ParsableCommand {
 
   struct Set: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "set",
       abstract: "Change a setting.",
       usage: "feedimg settings set <name> <value> [--config-dir <dir>]"
     )
@@ -60,7 +64,10 @@ struct SettingsCommand: ParsableCommand {
   }
 
   struct Unset: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Reset a setting to its default.")
+    static let configuration = CommandConfiguration(
+      commandName: "unset",
+      abstract: "Reset a setting to its default."
+    )
     @OptionGroup var name: NameArgument
     @OptionGroup var file: SettingsFile
 
@@ -79,7 +86,10 @@ struct SettingsCommand: ParsableCommand {
   }
 
   struct Path: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print the path of settings.json.")
+    static let configuration = CommandConfiguration(
+      commandName: "path",
+      abstract: "Print the path of settings.json."
+    )
     @OptionGroup var file: SettingsFile
 
     func run() throws { Output.line(try file.settings().path) }
@@ -87,6 +97,7 @@ struct SettingsCommand: ParsableCommand {
 
   struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "watch",
       abstract: "Print the settings as one line of JSON, now and after each change, until interrupted."
     )
     @OptionGroup var file: SettingsFile

@@ -60,7 +60,7 @@ struct UsageCommand: ParsableCommand {
   }
 
   struct Clear: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove all counts.")
+    static let configuration = CommandConfiguration(commandName: "clear", abstract: "Remove all counts.")
     @OptionGroup var folders: StateFolders
 
     func run() throws { try folders.usage().clear() }
