@@ -2,6 +2,19 @@ import CFeedimg
 import FeedimgSystem
 import Glibc
 
+/// A function of the program with its payload.
+struct Callback<Function>: @unchecked Sendable {
+  // Unchecked: the header tells the program on which thread the function runs.
+  let function: Function
+  let payload: UnsafeMutableRawPointer?
+
+  /// - Returns: Nil for a function that is NULL.
+  init?(_ function: Function?, _ payload: UnsafeMutableRawPointer?) {
+    guard let function else { return nil }
+    (self.function, self.payload) = (function, payload)
+  }
+}
+
 /// The callbacks of one loader that wait for their thread; they run one at a time, in order.
 final class CallbackQueue: Sendable {
   /// The number of an operation: a load, a prefetch, a slot or a watch.
@@ -52,8 +65,8 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  /// Sets what ends an operation when the queue closes.
-  func whenClosed(_ owner: Owner, _ stop: @escaping @Sendable () -> Void) {
+  /// Sets what stops an operation when the queue closes.
+  fileprivate func whenClosed(_ owner: Owner, _ stop: @escaping @Sendable () -> Void) {
     let isClosed = lock.withLock { state in
       if !state.isClosed, state.operations[owner] != nil { state.operations[owner] = stop }
       return state.isClosed
@@ -116,15 +129,13 @@ final class CallbackQueue: Sendable {
   func dispatch() -> Int {
     let waiting = lock.withLock { $0.waiting.count }
     var count = 0
-    while count < waiting, let entry = begin() {
+    while count < waiting, let entry = lock.withLock({ next(&$0) }) {
       entry.run()
       end(entry)
       count += 1
     }
     return count
   }
-
-  private func begin() -> Entry? { lock.withLock { next(&$0) } }
 
   /// Takes the next callback; nil if none waits or another one runs.
   private func next(_ state: inout State) -> Entry? {
@@ -161,5 +172,24 @@ final class CallbackQueue: Sendable {
       else { return ConditionLock<State>.Step<Void>.done(()) }
       return .wait
     }
+  }
+}
+
+/// An operation that the program holds and may end: a load, a prefetch, a slot or a watch.
+final class Operation: Sendable {
+  private let callbacks: CallbackQueue
+  private let owner: CallbackQueue.Owner
+  private let stop: @Sendable () -> Void
+
+  /// - Parameter stop: Stops the operation; called when it ends and when its loader is freed.
+  init(_ callbacks: CallbackQueue, _ owner: CallbackQueue.Owner, stop: @escaping @Sendable () -> Void) {
+    (self.callbacks, self.owner, self.stop) = (callbacks, owner, stop)
+    callbacks.whenClosed(owner, stop)
+  }
+
+  /// Stops the operation; no callback of it runs afterwards.
+  func end() {
+    stop()
+    callbacks.cancel(owner)
   }
 }

@@ -5,27 +5,21 @@ public import CFeedimg
 import Feedimg
 import FeedimgModel
 import FeedimgPipeline
+import FeedimgSystem
 import Synchronization
 
-/// A load of the C interface.
-final class LoadOperation: Sendable {
-  private let callbacks: CallbackQueue
-  private let owner: CallbackQueue.Owner
-  private let task: Task<Void, Never>
-
-  init(
-    _ loader: LoaderHandle,
+extension LoaderHandle {
+  /// Starts a load.
+  fileprivate func load(
     _ item: FeedItem,
     _ options: LoadOptions,
     _ callback: Callback<feedimg_load_callback>
-  ) {
-    let callbacks = loader.callbacks
+  ) -> Operation {
     let owner = callbacks.register()
-    let progress = Callback(options.progress, callback.payload).map { Self.listener(callbacks, owner, $0) }
-    let task = PipelineActor.task { [loader = loader.loader] in
-      let result: Result<LoadedImage, LoadError>
-      do throws(LoadError) {
-        let image = try await loader.load(
+    let progress = Callback(options.progress, callback.payload).map { listener(owner, $0) }
+    let task = PipelineActor.task { [loader, callbacks] in
+      let result = await Result.of { () throws(LoadError) in
+        try await loader.load(
           item,
           pixels: options.pixels,
           facts: options.facts,
@@ -34,9 +28,6 @@ final class LoadOperation: Sendable {
           policy: options.policy,
           progress: progress
         )
-        result = .success(image)
-      } catch {
-        result = .failure(error)
       }
       callbacks.post(owner, isLast: true) {
         switch result {
@@ -47,18 +38,16 @@ final class LoadOperation: Sendable {
         }
       }
     }
-    callbacks.whenClosed(owner) { task.cancel() }
-    (self.callbacks, self.owner, self.task) = (callbacks, owner, task)
+    return Operation(callbacks, owner) { task.cancel() }
   }
 
   /// Posts progress; a callback that waits delivers the latest value when it runs.
-  private static func listener(
-    _ callbacks: CallbackQueue,
+  private func listener(
     _ owner: CallbackQueue.Owner,
     _ callback: Callback<feedimg_progress_callback>
   ) -> @Sendable (LoadProgress) -> Void {
     let latest = Mutex(LoadProgress(received: ByteCount(0), total: nil))
-    return { progress in
+    return { [callbacks] progress in
       latest.withLock { $0 = progress }
       callbacks.post(owner, isSignal: true) {
         let progress = latest.withLock { $0 }
@@ -69,11 +58,6 @@ final class LoadOperation: Sendable {
         )
       }
     }
-  }
-
-  func cancel() {
-    task.cancel()
-    callbacks.cancel(owner)
   }
 }
 
@@ -90,16 +74,16 @@ public func feedimg_loader_load(
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     let item = try given(item, "item", as: ItemHandle.self).item
     let callback = try given(Callback(callback, payload), "callback")
-    let load = LoadOperation(loader, item, try LoadOptions(options), callback)
+    let load = loader.load(item, try LoadOptions(options), callback)
     out?.pointee = handle(load)
   }
 }
 
 @c @implementation
-public func feedimg_load_cancel(_ load: OpaquePointer?) { object(load, as: LoadOperation.self)?.cancel() }
+public func feedimg_load_cancel(_ load: OpaquePointer?) { object(load, as: Operation.self)?.end() }
 
 @c @implementation
-public func feedimg_load_free(_ load: OpaquePointer?) { release(load, as: LoadOperation.self)?.cancel() }
+public func feedimg_load_free(_ load: OpaquePointer?) { release(load, as: Operation.self)?.end() }
 
 @c @implementation
 public func feedimg_loader_cancel_loads(_ loader: OpaquePointer?) {

@@ -31,17 +31,12 @@ extension feedimg_network {
   }
 }
 
-/// A watch of the C interface.
-final class WatchOperation: Sendable {
-  private let callbacks: CallbackQueue
-  private let owner: CallbackQueue.Owner
-  private let subscription: NetworkSubscription
-
-  init(_ loader: LoaderHandle, _ callback: Callback<feedimg_network_callback>) throws(Failure) {
-    let callbacks = loader.callbacks
+extension LoaderHandle {
+  /// Reports the network now and each change.
+  fileprivate func watchNetwork(_ callback: Callback<feedimg_network_callback>) throws(Failure) -> Operation {
     let owner = callbacks.register()
     let latest = Mutex<NetworkState?>(nil)
-    let subscription = loader.network.watch { state in
+    let subscription = network.watch { [callbacks] state in
       latest.withLock { $0 = state }
       callbacks.post(owner, isSignal: true) {
         guard let state = latest.withLock({ $0 }) else { return }
@@ -53,13 +48,7 @@ final class WatchOperation: Sendable {
       callbacks.cancel(owner)
       throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no thread is left")
     }
-    callbacks.whenClosed(owner) { [weak subscription] in subscription?.cancel() }
-    (self.callbacks, self.owner, self.subscription) = (callbacks, owner, subscription)
-  }
-
-  func end() {
-    subscription.cancel()
-    callbacks.cancel(owner)
+    return Operation(callbacks, owner) { subscription.cancel() }
   }
 }
 
@@ -95,9 +84,9 @@ public func feedimg_loader_watch_network(
   attempt { () throws(Failure) in
     let out = try given(out, "out")
     let loader = try given(loader, "loader", as: LoaderHandle.self)
-    out.pointee = handle(try WatchOperation(loader, try given(Callback(callback, payload), "callback")))
+    out.pointee = handle(try loader.watchNetwork(try given(Callback(callback, payload), "callback")))
   }
 }
 
 @c @implementation
-public func feedimg_watch_free(_ watch: OpaquePointer?) { release(watch, as: WatchOperation.self)?.end() }
+public func feedimg_watch_free(_ watch: OpaquePointer?) { release(watch, as: Operation.self)?.end() }

@@ -6,37 +6,27 @@ import Feedimg
 import FeedimgModel
 import FeedimgPipeline
 
-/// A prefetch of the C interface.
-final class PrefetchOperation: Sendable {
-  private let callbacks: CallbackQueue
-  private let owner: CallbackQueue.Owner
-  private let prefetch: Prefetch
-
-  init(
-    _ loader: LoaderHandle,
+extension LoaderHandle {
+  /// Starts a prefetch.
+  fileprivate func prefetch(
     _ items: [FeedItem],
     _ options: feedimg_prefetch_options,
     _ callback: Callback<feedimg_prefetch_callback>?
-  ) {
+  ) -> Operation {
     var limits = Prefetch.Limits()
     if options.total_bytes > 0 { limits.total = ByteCount(Int(clamping: options.total_bytes)) }
     if options.image_bytes > 0 { limits.perImage = ByteCount(Int(clamping: options.image_bytes)) }
-    prefetch = loader.loader.prefetch(items, limits: limits, waitsForNetwork: options.waits_for_network != 0)
-    callbacks = loader.callbacks
-    owner = callbacks.register()
-    callbacks.whenClosed(owner) { [weak prefetch] in prefetch?.stop() }
-    guard let callback else { return }
-    PipelineActor.task { [callbacks, owner, outcomes = prefetch.outcomes, count = items.count] in
-      for await outcome in outcomes {
-        callbacks.post(owner) { callback.receive(outcome, of: count) }
+    let prefetch = loader.prefetch(items, limits: limits, waitsForNetwork: options.waits_for_network != 0)
+    let owner = callbacks.register()
+    if let callback {
+      PipelineActor.task { [callbacks, outcomes = prefetch.outcomes, count = items.count] in
+        for await outcome in outcomes {
+          callbacks.post(owner) { callback.receive(outcome, of: count) }
+        }
+        callbacks.post(owner, isLast: true) { callback.function(nil, callback.payload) }
       }
-      callbacks.post(owner, isLast: true) { callback.function(nil, callback.payload) }
     }
-  }
-
-  func stop() {
-    callbacks.cancel(owner)
-    prefetch.stop()
+    return Operation(callbacks, owner) { prefetch.stop() }
   }
 }
 
@@ -81,11 +71,11 @@ public func feedimg_loader_prefetch(
       list.append(try given(item, "items", as: ItemHandle.self).item)
     }
     let options = try read(options, "options") ?? feedimg_prefetch_options()
-    out.pointee = handle(PrefetchOperation(loader, list, options, Callback(callback, payload)))
+    out.pointee = handle(loader.prefetch(list, options, Callback(callback, payload)))
   }
 }
 
 @c @implementation
 public func feedimg_prefetch_free(_ prefetch: OpaquePointer?) {
-  release(prefetch, as: PrefetchOperation.self)?.stop()
+  release(prefetch, as: Operation.self)?.end()
 }

@@ -4,21 +4,11 @@ import FeedimgSystem
 import Glibc
 
 /// A decoder of the program, such as the one of `libfeedimg-decoding`.
-final class ProgramDecoder: ImageDecoding {
-  fileprivate struct Functions: @unchecked Sendable {
-    // Unchecked: the header tells the program that they are called on several threads.
-    let decode:
-      @convention(c) (
-        UnsafeMutablePointer<feedimg_decoded>?, UnsafeRawPointer?, Int, UnsafePointer<feedimg_pixel_request>?,
-        UnsafePointer<CInt>?, UnsafeMutableRawPointer?
-      ) -> CInt
-    let release: @convention(c) (UnsafeMutablePointer<feedimg_decoded>?, UnsafeMutableRawPointer?) -> Void
-    let payload: UnsafeMutableRawPointer?
-  }
-
+final class ProgramDecoder: ImageDecoding, @unchecked Sendable {
+  // Unchecked: the header tells the program that its functions are called on several threads.
+  private let decoder: feedimg_decoder
   let mediaTypes: [String]
-  let width: Int
-  private let functions: Functions
+  var width: Int { decoder.threads }
 
   /// - Throws: ``Failure`` if a member is missing.
   init(_ decoder: feedimg_decoder) throws(Failure) {
@@ -26,12 +16,8 @@ final class ProgramDecoder: ImageDecoding {
     guard (1...64).contains(decoder.threads) else {
       throw Failure(FEEDIMG_ERROR_ARGUMENT, "`decoder.threads` is \(decoder.threads); expected 1 to 64")
     }
-    width = decoder.threads
-    functions = Functions(
-      decode: try given(decoder.decode, "decoder.decode"),
-      release: try given(decoder.release, "decoder.release"),
-      payload: decoder.payload
-    )
+    _ = (try given(decoder.decode, "decoder.decode"), try given(decoder.release, "decoder.release"))
+    self.decoder = decoder
   }
 
   func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
@@ -40,7 +26,7 @@ final class ProgramDecoder: ImageDecoding {
     let thread = ThreadExecutor("feedimg-decode")
     defer { thread.stop() }
     let result = await withTaskCancellationHandler {
-      await thread.run { [functions] in functions.run(bytes, request, stop) }
+      await thread.run { self.run(bytes, request, stop) }
     } onCancel: {
       stop.set()
     }
@@ -56,22 +42,8 @@ final class ProgramDecoder: ImageDecoding {
       isPartial: frame.isAnimated || frame.isPartial
     )
   }
-}
 
-/// Tells a decoder on another thread to stop.
-private final class StopFlag: @unchecked Sendable {
-  // Unchecked: all threads read and write the flag atomically, in C.
-  let pointer = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
-
-  init() { pointer.initialize(to: 0) }
-
-  deinit { pointer.deallocate() }
-
-  func set() { cfeedimg_stop(pointer) }
-}
-
-extension ProgramDecoder.Functions {
-  fileprivate func run(
+  private func run(
     _ bytes: [UInt8],
     _ request: DecodeRequest,
     _ stop: StopFlag
@@ -80,12 +52,12 @@ extension ProgramDecoder.Functions {
     decoded.size = MemoryLayout<feedimg_decoded>.stride
     var wanted = feedimg_pixel_request(request)
     let code = bytes.withUnsafeBytes { bytes in
-      decode(&decoded, bytes.baseAddress, bytes.count, &wanted, stop.pointer, payload)
+      decoder.decode(&decoded, bytes.baseAddress, bytes.count, &wanted, stop.pointer, decoder.payload)
     }
     guard code == FEEDIMG_OK.rawValue else {
       return .failure(DecodeError(DecodeError.Code(code), String(cString: feedimg_strerror(code))))
     }
-    defer { release(&decoded, payload) }
+    defer { decoder.release(&decoded, decoder.payload) }
     guard let bitmap = Bitmap(decoded, request.format) else {
       return .failure(DecodeError(.damaged, "the decoder of the program returned an invalid bitmap"))
     }
@@ -98,6 +70,18 @@ extension ProgramDecoder.Functions {
     )
     return .success(image)
   }
+}
+
+/// Tells a decoder on another thread to stop.
+private final class StopFlag: @unchecked Sendable {
+  // Unchecked: all threads read and write the flag atomically, in C.
+  let pointer = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
+
+  init() { pointer.initialize(to: 0) }
+
+  deinit { pointer.deallocate() }
+
+  func set() { cfeedimg_stop(pointer) }
 }
 
 extension feedimg_pixel_request {

@@ -9,14 +9,12 @@ import FeedimgPipeline
 /// A slot of the C interface.
 final class SlotHandle: Sendable {
   let slot: ImageSlot
-  private let callbacks: CallbackQueue
-  private let owner: CallbackQueue.Owner
-  private let task: Task<Void, Never>?
+  let operation: Operation
 
   init(_ loader: LoaderHandle, _ callback: Callback<feedimg_presentation_callback>?) {
     let (slot, callbacks) = (loader.loader.slot(), loader.callbacks)
     let owner = callbacks.register()
-    task = callback.map { callback in
+    let task = callback.map { callback in
       PipelineActor.task { [presentations = slot.presentations, weak slot] in
         for await _ in presentations {
           // The callback reads the slot when it runs, so that it never shows an earlier item.
@@ -27,14 +25,11 @@ final class SlotHandle: Sendable {
         }
       }
     }
-    callbacks.whenClosed(owner) { [weak slot] in slot?.clear() }
-    (self.slot, self.callbacks, self.owner) = (slot, callbacks, owner)
-  }
-
-  func end() {
-    task?.cancel()
-    callbacks.cancel(owner)
-    slot.clear()
+    self.slot = slot
+    operation = Operation(callbacks, owner) {
+      task?.cancel()
+      slot.clear()
+    }
   }
 }
 
@@ -53,7 +48,7 @@ public func feedimg_slot_new(
 }
 
 @c @implementation
-public func feedimg_slot_free(_ slot: OpaquePointer?) { release(slot, as: SlotHandle.self)?.end() }
+public func feedimg_slot_free(_ slot: OpaquePointer?) { release(slot, as: SlotHandle.self)?.operation.end() }
 
 @c @implementation
 public func feedimg_slot_show(
