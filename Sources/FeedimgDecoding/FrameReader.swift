@@ -55,8 +55,7 @@ final class FrameReader {
       cpixels_close(reader)
       throw DecodeError(.damaged, "a picture of \(stored) pixels")
     }
-    let isTurned = head.orientation >= 5
-    placement = Placement(stored: stored, isTurned: isTurned, display: request.size)
+    placement = Placement(stored: stored, isTurned: head.orientation >= 5, display: request.size)
     self.stop = stop
     self.owner = owner
     self.reader = reader
@@ -127,14 +126,21 @@ final class FrameReader {
     }
     let conversion = conversion ?? ColorConversion(head, isCMYK: frame.layout == CPIXELS_CMYK)
     self.conversion = conversion
-    let bitmap = try RenderedFrame(frame, head, placement, request.format, conversion, stop).bitmap()
+    let rendered = RenderedFrame(
+      frame: frame,
+      head: head,
+      placement: placement,
+      format: request.format,
+      conversion: conversion,
+      stop: stop
+    )
     let isPartial = status == CPIXELS_DAMAGED
     let known = PixelSize(width: Int(frame.known_width), height: Int(frame.known_height))
     return Frame(
-      bitmap: bitmap,
+      bitmap: try rendered.bitmap(),
       duration: .milliseconds(frame.duration),
       isPartial: isPartial,
-      detail: isPartial ? placement.detail(of: stored, known: known, isTurned: head.orientation >= 5) : nil
+      detail: isPartial ? placement.detail(of: stored, known: known) : nil
     )
   }
 

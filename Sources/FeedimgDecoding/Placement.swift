@@ -10,6 +10,8 @@ struct Placement: Sendable, Hashable {
     var height: Double
   }
 
+  /// Whether the orientation of the image exchanges width and height.
+  var isTurned: Bool
   /// The size of the whole image, upright.
   var sourceSize: PixelSize
   /// The visible part of the stored image.
@@ -19,9 +21,10 @@ struct Placement: Sendable, Hashable {
 
   /// - Parameters:
   ///   - stored: The size of the stored image; at least one pixel.
-  ///   - isTurned: Whether its orientation exchanges width and height.
+  ///   - isTurned: See ``isTurned``.
   ///   - display: The size to fit or fill; nil for the size of the image.
   init(stored: PixelSize, isTurned: Bool, display: DisplaySize?) {
+    self.isTurned = isTurned
     sourceSize = isTurned ? stored.turned : stored
     let (width, height) = (Double(sourceSize.width), Double(sourceSize.height))
     var shown = (width: width, height: height)
@@ -65,7 +68,7 @@ struct Placement: Sendable, Hashable {
   }
 
   /// The resolution of the visible part, where the whole stored image is known at a lower one.
-  func detail(of stored: PixelSize, known: PixelSize, isTurned: Bool) -> PixelSize {
+  func detail(of stored: PixelSize, known: PixelSize) -> PixelSize {
     func side(_ shown: Int, _ part: Double, _ known: Int, _ stored: Int) -> Int {
       min(shown, Int(part * Double(known) / Double(stored)))
     }

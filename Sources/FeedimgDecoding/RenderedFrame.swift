@@ -6,28 +6,12 @@ import FeedimgModel
 ///
 /// Colours are converted after resampling, when fewer pixels are left.
 struct RenderedFrame {
-  private let frame: cpixels_frame
-  private let head: cpixels_head
-  private let placement: Placement
-  private let format: Bitmap.Format
-  private let conversion: ColorConversion
-  private let stop: StopSign
-
-  init(
-    _ frame: cpixels_frame,
-    _ head: cpixels_head,
-    _ placement: Placement,
-    _ format: Bitmap.Format,
-    _ conversion: ColorConversion,
-    _ stop: StopSign
-  ) {
-    self.frame = frame
-    self.head = head
-    self.placement = placement
-    self.format = format
-    self.conversion = conversion
-    self.stop = stop
-  }
+  let frame: cpixels_frame
+  let head: cpixels_head
+  let placement: Placement
+  let format: Bitmap.Format
+  let conversion: ColorConversion
+  let stop: StopSign
 
   private var isCMYK: Bool { frame.layout == CPIXELS_CMYK }
   /// CMYK pixels have no alpha channel.
@@ -43,8 +27,7 @@ struct RenderedFrame {
       if failure == nil { initialized = count * 4 }
     }
     if let failure { throw failure }
-    let isTurned = head.orientation >= 5
-    let size = isTurned ? placement.storedSize.turned : placement.storedSize
+    let size = placement.isTurned ? placement.storedSize.turned : placement.storedSize
     let bitmap = Bitmap(size: size, format: format, isOpaque: isOpaque, bytes: upright(bytes))
     guard let bitmap else { throw DecodeError(.damaged, "a picture of \(size) pixels") }
     return bitmap

@@ -45,7 +45,7 @@ struct ScanTests {
     let placement = Placement(stored: PixelSize(width: 40, height: 20), isTurned: true, display: nil)
     let known = PixelSize(width: 10, height: 4)
     let stored = PixelSize(width: 40, height: 20)
-    #expect(placement.detail(of: stored, known: known, isTurned: true) == PixelSize(width: 4, height: 10))
+    #expect(placement.detail(of: stored, known: known) == PixelSize(width: 4, height: 10))
   }
 
   @Test func `an interlaced PNG has more known pixels after each pass`() throws {

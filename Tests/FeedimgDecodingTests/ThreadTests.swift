@@ -24,15 +24,27 @@ struct ThreadTests {
 
   @Test func `a request that is cancelled before its turn ends at once`() async throws {
     let threads = DecodingThreads(width: 1)
-    let gate = Gate()
-    let isGivenUp = Mutex<[Bool]>([])
-    threads.submit({ _ in gate.pass() }, number: threads.nextNumber())
-    let waiting = threads.nextNumber()
-    threads.submit({ value in isGivenUp.withLock { $0.append(value) } }, number: waiting)
-    threads.giveUp(waiting)
-    threads.giveUp(waiting)
-    #expect(isGivenUp.withLock(\.self) == [true])
+    let (gate, hasRun, begun) = (Gate(), Gate(), Gate())
+    let first = Task {
+      try await threads.run(StopSign()) {
+        begun.open()
+        gate.pass()
+      }
+    }
+    while !begun.isOpen { await Task.yield() }
+    await withTaskGroup { group in
+      group.addTask {
+        let error = await #expect(throws: DecodeError.self) {
+          try await threads.run(StopSign()) { hasRun.open() }
+        }
+        #expect(error?.code == .cancelled)
+      }
+      while threads.waitingCount < 1 { await Task.yield() }
+      group.cancelAll()
+    }
     gate.open()
+    try await first.value
+    #expect(!hasRun.isOpen)
   }
 
   @Test func `a cancelled task gets a cancellation error`() async throws {
@@ -76,7 +88,14 @@ struct ThreadTests {
       frame.pixels = pixels.baseAddress
       (frame.width, frame.height, frame.stride, frame.is_opaque) = (64, 64, 64 * 4, true)
       let conversion = ColorConversion(head, isCMYK: false)
-      let rendered = RenderedFrame(frame, head, placement, .rgba, conversion, stop)
+      let rendered = RenderedFrame(
+        frame: frame,
+        head: head,
+        placement: placement,
+        format: .rgba,
+        conversion: conversion,
+        stop: stop
+      )
       #expect(try rendered.bitmap().size == placement.storedSize)
       stop.set()
       let error = #expect(throws: DecodeError.self) { try rendered.bitmap() }
@@ -87,47 +106,38 @@ struct ThreadTests {
   @Test func `at most as many jobs run at once as there are threads, in order`() async throws {
     let threads = DecodingThreads(width: 2)
     let gates = (0..<2).map { _ in Gate() }
-    let begun = Mutex<[Int]>([])
-    let ended = AsyncStream.makeStream(of: Void.self)
-    for number in 0..<4 {
-      threads.submit(
-        { _ in
-          begun.withLock { $0.append(number) }
-          if number < 2 { gates[number].pass() }
-          ended.continuation.yield()
-        },
-        number: threads.nextNumber()
-      )
+    let begun = Jobs()
+    try await withThrowingTaskGroup { group in
+      for number in 0..<4 {
+        group.addTask {
+          try await threads.run(StopSign()) {
+            begun.numbers.withLock { $0.append(number) }
+            if number < 2 { gates[number].pass() }
+          }
+        }
+        while begun.numbers.withLock(\.count) + threads.waitingCount <= number { await Task.yield() }
+      }
+      #expect(begun.numbers.withLock(\.self) == [0, 1], "both threads are busy")
+      gates[0].open()
+      for _ in 0..<3 { try await group.next() }
+      #expect(begun.numbers.withLock(\.self) == [0, 1, 2, 3])
+      gates[1].open()
     }
-    while begun.withLock(\.count) < 2 { await Task.yield() }
-    #expect(begun.withLock { $0.sorted() } == [0, 1], "both threads are busy")
-    gates[0].open()
-    var ends = ended.stream.makeAsyncIterator()
-    for _ in 0..<3 { await ends.next() }
-    #expect(begun.withLock { Array($0.suffix(2)) } == [2, 3])
-    gates[1].open()
-    await ends.next()
   }
+}
 
-  @Test func `jobs that were submitted run although their owner has gone`() async throws {
-    let gate = Gate()
-    let ended = AsyncStream.makeStream(of: Bool.self)
-    do {
-      let threads = DecodingThreads(width: 1)
-      threads.submit({ _ in gate.pass() }, number: threads.nextNumber())
-      threads.submit({ isGivenUp in ended.continuation.yield(isGivenUp) }, number: threads.nextNumber())
-    }
-    gate.open()
-    var ends = ended.stream.makeAsyncIterator()
-    #expect(await ends.next() == false)
-  }
+/// The jobs that have begun, in order.
+private final class Jobs: Sendable {
+  let numbers = Mutex<[Int]>([])
 }
 
 /// Holds a thread until it is opened.
 private final class Gate: Sendable {
-  private let isOpen = Atomic(false)
+  private let state = Atomic(false)
 
-  func open() { isOpen.store(true, ordering: .releasing) }
+  var isOpen: Bool { state.load(ordering: .acquiring) }
 
-  func pass() { while !isOpen.load(ordering: .acquiring) { sched_yield() } }
+  func open() { state.store(true, ordering: .releasing) }
+
+  func pass() { while !isOpen { sched_yield() } }
 }
