@@ -28,7 +28,7 @@ public final class Service: Sendable {
   private let requests = RepeatedRequests()
   private let hub: EventHub
   private let sources: EventSources
-  private let prefetches = PrefetchRegistry()
+  private let prefetches: PrefetchRegistry
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   /// Guards the open sockets and their addresses.
   private let state = Mutex(State())
@@ -70,15 +70,16 @@ public final class Service: Sendable {
     }
     hub = EventHub(EventLog(run: Self.runName())) { sources.start(on: $0) }
     self.sources = sources
-    routes = try ServiceRoutes(
-      configuration: configuration,
+    prefetches = PrefetchRegistry(loader)
+    routes = try RouteTable(
+      configuration,
       parts: parts,
       loader: loader,
       hub: hub,
       register: register,
       upgrades: upgrades,
       prefetches: prefetches
-    ).table()
+    )
   }
 
   /// The addresses of the service, once it listens: paths of sockets, and URLs.
@@ -136,7 +137,7 @@ public final class Service: Sendable {
   /// - Throws: ``ServiceError`` if it cannot.
   public func start() async throws(ServiceError) {
     // An invalid file fails at the start rather than on the page.
-    _ = try ItemsRoute(configuration: configuration).items()
+    _ = try configuration.readItems()
     let inherited = try manager.sockets()
     let hasPort = inherited.isEmpty ? configuration.port != nil : inherited.contains { !$0.isUnix }
     let token = configuration.needsToken && hasPort ? try AccessToken(file: tokenFile) : nil
@@ -183,8 +184,8 @@ public final class Service: Sendable {
     }
     sources.end()
     hub.end()
-    prefetches.end()
     register.drain()
+    prefetches.end()
     let deadline = Task(executorPreference: TaskThread.executor) { [register] in
       try await Task.sleep(for: gracePeriod)
       register.closeAll()

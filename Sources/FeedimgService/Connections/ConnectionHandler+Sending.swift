@@ -33,8 +33,8 @@ extension ConnectionHandler {
     case .absent: end(context: context)
     case .stream(let stream):
       send(to: request, context: context, leave: stream.leave) { [register] send in
-        register.streams.begin(stream.body)
-        defer { register.streams.end(stream.body) }
+        register.beginStream(stream.body)
+        defer { register.endStream(stream.body) }
         return await stream.sendPieces(send)
       }
     case .events(let texts):

@@ -5,17 +5,14 @@ import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// `GET /v1/items`: the feed that the page shows.
-struct ItemsRoute: Sendable {
-  let configuration: ServiceConfiguration
+extension ServiceConfiguration {
+  /// The longest file of items, in bytes.
+  private static let maximumLength = 16 << 20
 
-  /// The longest file, in bytes.
-  static let maximumLength = 16 << 20
-
-  /// The current items of the file as one array, which is empty without a file.
-  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
+  /// `GET /v1/items`: the items that the page shows as one array, which is empty without a file.
+  func itemsResponse(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
     do throws(ServiceError) {
-      let items = try items().map { $0.text(.compact) }
+      let items = try readItems().map { $0.text(.compact) }
       return ServiceResponse(json: "[\(items.joined(separator: ",\n"))]\n")
     } catch {
       throw Problem(500, error.message)
@@ -27,8 +24,8 @@ struct ItemsRoute: Sendable {
   /// Items keep the members that feedimg does not know.
   ///
   /// - Throws: ``ServiceError`` for an unreadable or invalid file.
-  func items() throws(ServiceError) -> [JSONValue] {
-    guard let file = configuration.items else { return [] }
+  func readItems() throws(ServiceError) -> [JSONValue] {
+    guard let file = items else { return [] }
     let bytes: [UInt8]
     do throws(FileFault) {
       bytes = try OpenFile(file, to: "read", O_RDONLY | O_NONBLOCK).read(upTo: Self.maximumLength)
@@ -39,7 +36,7 @@ struct ItemsRoute: Sendable {
       throw ServiceError("`\(file)` is longer than \(Self.maximumLength >> 20) MiB", isUsage: true)
     }
     do throws(ItemDocumentError) {
-      return switch try ItemDocument(bytes, configuration.feed) {
+      return switch try ItemDocument(bytes, feed) {
       case .items(_, let values):
         if values.count == 1, case .array(let elements) = values[0] { elements } else { values }
       case .feed(let items): items.map(\.jsonValue)

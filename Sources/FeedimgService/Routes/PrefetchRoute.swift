@@ -1,44 +1,54 @@
 import Feedimg
 import FeedimgJSON
 import FeedimgModel
+import Synchronization
 
-/// `POST /v1/prefetch` and `DELETE /v1/prefetch/ID`: fetches the images of items into the cache, and stops that.
-struct PrefetchRoute: Sendable {
-  let loader: ImageLoader
-  let prefetches: PrefetchRegistry
+/// The running prefetches of all clients, by their identifiers.
+final class PrefetchRegistry: Sendable {
+  private let loader: ImageLoader
+  /// Guards the prefetches; they are stopped and released outside.
+  private let running = Mutex<[String: Prefetch]>([:])
 
-  /// A stream of events that lasts as long as the prefetch; the prefetch stops when its client disconnects.
+  init(_ loader: ImageLoader) { self.loader = loader }
+
+  /// Stops all prefetches.
+  func end() { for prefetch in running.withLock({ $0.values }) { prefetch.stop() } }
+
+  /// `POST /v1/prefetch`: a stream of events that lasts as long as the prefetch; the prefetch stops when its client disconnects.
   func start(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let items = try request.items().items
     let (limits, waits) = (try request.target.prefetchLimits, try request.target.waits)
     let loader = try request.target.loader(from: self.loader)
     let prefetch = loader.prefetch(items, limits: limits, waitsForNetwork: waits)
-    let id = prefetches.add(prefetch)
+    // No prefetch of another run of the service has this identifier.
+    let id = String(UInt64.random(in: .min ... .max), radix: 36)
+    running.withLock { $0[id] = prefetch }
     // A request has at most 1 MiB, which bounds the number of items and so the events that wait for a slow client.
     let (texts, events) = AsyncStream.makeStream(of: String.self)
     let start: JSONValue = ["id": .string(id), "items": .integer(items.count)]
     events.yield(Self.event("start", start.text(.compact)))
     events.onTermination = { _ in prefetch.stop() }
-    Task(executorPreference: TaskThread.executor) { [prefetches] in
+    Task(executorPreference: TaskThread.executor) {
       for await outcome in prefetch.outcomes {
         let item = Self.event("item", outcome.json(of: items[outcome.index]))
         events.yield(item + Self.event("progress", outcome.progress.json))
       }
       let total = await prefetch.finish()
-      prefetches.remove(id)
+      _ = self.running.withLock { $0.removeValue(forKey: id) }
       events.yield(Self.event(total.done < total.count ? "stopped" : "end", total.json))
       events.finish()
     }
     return .events(texts)
   }
 
-  /// Stops the prefetch that the last segment of the path names.
+  /// `DELETE /v1/prefetch/ID`: stops a prefetch.
   func stop(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let path = request.target.path
     let id = path.suffix(from: path.index(after: path.lastIndex(of: "/") ?? path.startIndex))
-    guard prefetches.stop(String(id)) else {
+    guard let prefetch = running.withLock({ $0[String(id)] }) else {
       throw Problem(404, "no prefetch `\(id)` is running; it may have ended")
     }
+    prefetch.stop()
     return ServiceResponse(204)
   }
 

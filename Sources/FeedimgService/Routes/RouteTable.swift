@@ -1,3 +1,4 @@
+import Feedimg
 import FeedimgModel
 
 /// The paths of the service with their handlers.
@@ -91,7 +92,7 @@ struct RouteTable: Sendable {
     let allow = ("Allow", names.joined(separator: ", "))
     if request.method == "OPTIONS" {
       let types =
-        names.contains("PATCH") ? [("Accept-Patch", SettingsRoute.mediaTypes.joined(separator: ", "))] : []
+        names.contains("PATCH") ? [("Accept-Patch", Settings.mediaTypes.joined(separator: ", "))] : []
       return { _ in ServiceResponse(204, fields: [allow] + types) }
     }
     throw Problem(

@@ -3,22 +3,25 @@ import FeedimgAdmin
 import FeedimgModel
 import FeedimgSystem
 
-/// Makes the routes of the service.
-struct ServiceRoutes {
-  let configuration: ServiceConfiguration
-  let parts: LoaderParts
-  let loader: ImageLoader
-  let hub: EventHub
-  let register: ConnectionRegister
-  let upgrades: UpgradePublisher
-  let prefetches: PrefetchRegistry
-
-  /// All routes.
+extension RouteTable {
+  /// The routes of the service.
   ///
   /// - Throws: ``ConfigurationError`` where the folders are unknown.
-  func table() throws(ConfigurationError) -> RouteTable {
+  init(
+    _ configuration: ServiceConfiguration,
+    parts: LoaderParts,
+    loader: ImageLoader,
+    hub: EventHub,
+    register: ConnectionRegister,
+    upgrades: UpgradePublisher,
+    prefetches: PrefetchRegistry
+  ) throws(ConfigurationError) {
     let (metrics, loads, settings) = (ServiceMetrics(), LoadRegistry(), Settings(sharing: parts))
+    let (network, overrides) = (NetworkStatus(sharing: parts), configuration.loader.overrides)
     let cache = ImageCache(configuration.loader, sharing: parts)
+    let usage = try Usage(configuration.loader, sharing: parts)
+    let policies = try Policies(configuration.loader)
+    let activePolicy = configuration.loader.policy.name ?? "default"
     let image = ImageRoute(
       loader: loader,
       upgrades: upgrades,
@@ -39,43 +42,30 @@ struct ServiceRoutes {
         fetch: fetch
       )
     }
-    let prefetch = PrefetchRoute(loader: loader, prefetches: prefetches)
-    let network = NetworkRoute(
-      network: NetworkStatus(sharing: parts),
-      overrides: configuration.loader.overrides
-    )
-    let settingsRoute = SettingsRoute(settings: settings)
-    let cacheRoute = CacheRoute(cache: cache)
-    let policies = PolicyRoute(
-      policies: try Policies(configuration.loader),
-      given: configuration.loader.policy.name
-    )
-    let usage = UsageRoute(usage: try Usage(configuration.loader, sharing: parts))
-    let counts = MetricsRoute(metrics: metrics, cache: cache, loader: loader, hub: hub, register: register)
-    let routes: [RouteTable.Route] = [
-      ("POST", "/v1/resolve", ResolveRoute(loader: loader).response),
+    let routes: [Route] = [
+      ("POST", "/v1/resolve", loader.resolve),
       ("GET", "/v1/image", image.response),
       ("POST", "/v1/image", image.response),
       ("POST", "/v1/priority", loads.changePriority),
-      ("POST", "/v1/prefetch", prefetch.start),
-      ("DELETE", "/v1/prefetch/{id}", prefetch.stop),
+      ("POST", "/v1/prefetch", prefetches.start),
+      ("DELETE", "/v1/prefetch/{id}", prefetches.stop),
       ("GET", "/v1/fetch", fetch.response),
-      ("GET", "/v1/network", network.response),
-      ("GET", "/v1/settings", settingsRoute.read),
-      ("PATCH", "/v1/settings", settingsRoute.change),
-      ("GET", "/v1/cache", cacheRoute.response),
-      ("POST", "/v1/cache/pins", cacheRoute.pin),
-      ("DELETE", "/v1/cache/pins", cacheRoute.unpin),
+      ("GET", "/v1/network", { _ throws(Problem) in try network.response(overrides) }),
+      ("GET", "/v1/settings", settings.read),
+      ("PATCH", "/v1/settings", settings.change),
+      ("GET", "/v1/cache", cache.response),
+      ("POST", "/v1/cache/pins", cache.changePin),
+      ("DELETE", "/v1/cache/pins", cache.changePin),
       ("GET", "/v1/usage", usage.response),
       ("GET", "/v1/policies", policies.list),
-      ("GET", "/v1/policy", policies.rules),
-      ("GET", "/v1/items", ItemsRoute(configuration: configuration).response),
+      ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, active: activePolicy) }),
+      ("GET", "/v1/items", configuration.itemsResponse),
       ("GET", "/v1/events", hub.response),
-      ("GET", "/metrics", counts.response),
+      ("GET", "/metrics", { _ in metrics.response(loader, cache, hub, register) }),
       ("GET", "/healthz", { _ in ServiceResponse(text: "ok\n", as: "text/plain; charset=utf-8") }),
       ("GET", "/openapi.json", { _ in Self.description }),
     ]
-    return RouteTable(
+    self.init(
       routes + PageRoute.routes,
       immediate: ["/v1/image": image.memoryHit, "/v1/fetch": fetch.memoryHit],
       gateway: gateway,

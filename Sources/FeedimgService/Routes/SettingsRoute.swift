@@ -1,23 +1,20 @@
 import Feedimg
 import FeedimgJSON
 
-/// `GET` and `PATCH /v1/settings`: the settings of the user, for all programs.
-struct SettingsRoute: Sendable {
-  let settings: Settings
-
+extension Settings {
   /// The media types of a change.
   static let mediaTypes = ["application/merge-patch+json", "application/json"]
 
-  /// The values in force.
-  func read(_ request: ServiceRequest) -> ServiceResponse { ServiceResponse(json: settings.json + "\n") }
+  /// `GET /v1/settings`: the values in force.
+  func read(_ request: ServiceRequest) -> ServiceResponse { ServiceResponse(json: json + "\n") }
 
-  /// Applies a JSON merge patch (RFC 7396) and returns the values that are then in force.
+  /// `PATCH /v1/settings`: applies a JSON merge patch (RFC 7396) and returns the values in force.
   ///
   /// Null returns a setting to its default. If one member is invalid, no setting changes.
   func change(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     try request.expectBody(in: Self.mediaTypes)
     let changes = try Self.changes(in: request.body)
-    let before = Dictionary(settings.entries().map { ($0.name, $0) }) { $1 }
+    let before = Dictionary(entries().map { ($0.name, $0) }) { $1 }
     var changed: [String] = []
     do throws(ConfigurationError) {
       for change in changes {
@@ -36,7 +33,7 @@ struct SettingsRoute: Sendable {
   }
 
   private func apply(_ value: String?, to name: String) throws(ConfigurationError) {
-    if let value { try settings.set(name, to: value) } else { try settings.unset(name) }
+    if let value { try set(name, to: value) } else { try unset(name) }
   }
 
   private static func changes(in body: [UInt8]) throws(Problem) -> [(name: String, value: String?)] {
