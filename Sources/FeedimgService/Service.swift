@@ -26,7 +26,6 @@ public final class Service: Sendable {
   private let routes: RouteTable
   private let register: ConnectionRegister
   private let requests = RepeatedRequests()
-  private let hub: EventHub
   private let sources: EventSources
   private let prefetches: PrefetchRegistry
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -58,26 +57,18 @@ public final class Service: Sendable {
       loader.rest()
       FreedMemory.giveBack()
     }
-    let upgrades = UpgradePublisher(loader)
-    let sources = EventSources(
-      loader,
-      network: NetworkStatus(sharing: parts),
-      settings: settings,
-      upgrades: upgrades
-    ) { [group] delay, work in
+    sources = EventSources(loader, network: NetworkStatus(sharing: parts), settings: settings) {
+      [group] delay, work in
       // A loop that has ended runs no work; there are no readers then.
       _ = group.next().scheduleTask(in: TimeAmount(delay), work)
     }
-    hub = EventHub(EventLog(run: Self.runName())) { sources.start(on: $0) }
-    self.sources = sources
     prefetches = PrefetchRegistry(loader)
     routes = try RouteTable(
       configuration,
       parts: parts,
       loader: loader,
-      hub: hub,
+      sources: sources,
       register: register,
-      upgrades: upgrades,
       prefetches: prefetches
     )
   }
@@ -166,7 +157,7 @@ public final class Service: Sendable {
   /// Reads the policy file again, as also happens at each use, and publishes a change.
   public func reload() {
     manager.isReloading()
-    sources.publishPolicy(on: hub)
+    sources.publishPolicy()
     manager.isReady()
   }
 
@@ -183,7 +174,6 @@ public final class Service: Sendable {
       return state.unixSocket
     }
     sources.end()
-    hub.end()
     register.drain()
     prefetches.end()
     let deadline = Task(executorPreference: TaskThread.executor) { [register] in
@@ -283,10 +273,5 @@ public final class Service: Sendable {
       [manager] _ in manager.isAlive()
     }
     state.withLock { $0.heartbeat = heartbeat }
-  }
-
-  /// A name that no other run of the service has.
-  private static func runName() -> String {
-    String(UInt64.random(in: .min ... .max), radix: 36)
   }
 }

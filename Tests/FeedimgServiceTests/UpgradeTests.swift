@@ -56,12 +56,12 @@ import Testing
   func `progress is reported at a limited rate, with the latest state last`() async throws {
     let register = TransferRegistry()
     let work = Mutex<[@Sendable () -> Void]>([])
-    let teller = ProgressPublisher(register) { _, next in work.withLock { $0.append(next) } }
-    func step() { work.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }
     let hub = EventHub(EventLog(run: "r"))
+    let teller = ProgressPublisher(register, hub) { _, next in work.withLock { $0.append(next) } }
+    func step() { work.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }
     var texts = hub.subscribe(after: nil).makeAsyncIterator()
     _ = await texts.next()
-    teller.start(on: hub)
+    teller.start()
     step()
     #expect(await texts.next()?.contains(#"{"count":0,"transfers":[]}"#) == true)
     let run = InFlightLoad(.visible)
@@ -91,12 +91,12 @@ import Testing
     var configuration = ImageLoader.Configuration(environment: ServiceRun.variables(service.root))
     configuration.overrides = [SituationOverride(fact: "network", value: "wifi", source: "the test")]
     let loader = try ImageLoader(configuration)
-    let watch = UpgradePublisher(loader)
     let work = Mutex<[(Duration, @Sendable () -> Void)]>([])
     let hub = EventHub(EventLog(run: "r"))
+    let watch = UpgradePublisher(loader, hub) { delay, next in work.withLock { $0.append((delay, next)) } }
     var texts = hub.subscribe(after: nil).makeAsyncIterator()
     _ = await texts.next()
-    watch.start(on: hub) { delay, next in work.withLock { $0.append((delay, next)) } }
+    watch.start()
     let offline = Situation(network: .offline, original: .remote, thumbnail: .remote)
     watch.note(.placeholder, of: try Self.item("a"), in: offline, by: loader)
     watch.note(.placeholder, of: try Self.item("b"), in: offline, by: loader)

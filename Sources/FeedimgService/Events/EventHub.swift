@@ -14,31 +14,19 @@ final class EventHub: Sendable {
   private let state: Mutex<State>
   /// The number of texts that may wait for a reader.
   private let capacity: Int
-  private let onFirstReader: @Sendable (EventHub) -> Void
 
   /// - Parameters:
   ///   - log: The events so far.
   ///   - capacity: The number of events that may wait for a reader before it is dropped.
-  ///   - onFirstReader: Called once, so that events without readers cost nothing.
-  init(
-    _ log: EventLog,
-    capacity: Int = 64,
-    onFirstReader: @escaping @Sendable (EventHub) -> Void = { _ in }
-  ) {
+  init(_ log: EventLog, capacity: Int = 64) {
     state = Mutex(State(log: log))
     self.capacity = capacity
-    self.onFirstReader = onFirstReader
   }
 
   /// The number of readers.
   var readerCount: Int { state.withLock { $0.readers.count } }
 
-  /// Publishes a state that has changed, or an occurrence.
-  ///
-  /// - Parameters:
-  ///   - kind: Such as `network`.
-  ///   - data: One line.
-  ///   - retention: The events that are kept for readers that return.
+  /// Publishes a state that has changed, or an occurrence, as one line of data.
   func publish(_ kind: String, _ data: String, as retention: EventLog.Retention = .history) {
     let slow = state.withLock { state -> [AsyncStream<String>.Continuation] in
       guard let event = state.log.append(kind, data, as: retention) else { return [] }
@@ -52,10 +40,7 @@ final class EventHub: Sendable {
     for reader in slow { reader.finish() }
   }
 
-  /// Adds a reader, which gets the events that it missed and then new ones.
-  ///
-  /// - Parameter id: The last event that the reader has; nil for a new reader.
-  /// - Returns: Its events, until it is dropped, it leaves, or the service stops.
+  /// Adds a reader, which gets the events after the last one that it has, and then new ones.
   func subscribe(after id: String?) -> AsyncStream<String> {
     let (texts, reader) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(capacity))
     let (number, isEnded) = state.withLock { state in
@@ -66,7 +51,7 @@ final class EventHub: Sendable {
       return (state.lastNumber, state.isEnded)
     }
     reader.onTermination = { [weak self] _ in self?.leave(number) }
-    if isEnded { reader.finish() } else if number == 1 { onFirstReader(self) }
+    if isEnded { reader.finish() }
     return texts
   }
 
@@ -83,15 +68,6 @@ final class EventHub: Sendable {
   private func leave(_ number: Int) {
     // The result is released outside the lock, as that may call back.
     _ = state.withLock { $0.readers.removeValue(forKey: number) }
-  }
-}
-
-extension EventHub {
-  /// `GET /v1/events`: a stream of server-sent events until the client disconnects or is too slow.
-  func response(to request: ServiceRequest) -> ServiceResponse {
-    // A request for the head adds no reader.
-    let isHead = request.method == "HEAD"
-    return .events(isHead ? nil : subscribe(after: request.fields["Last-Event-ID"]))
   }
 }
 

@@ -42,13 +42,7 @@ struct EventLog: Sendable {
     self.capacity = capacity
   }
 
-  /// Adds an event.
-  ///
-  /// - Parameters:
-  ///   - kind: Such as `network`.
-  ///   - data: One line.
-  ///   - retention: The events of this kind to keep.
-  /// - Returns: The event; nil for a state that has not changed.
+  /// Adds an event with one line of data; nil for a state that has not changed.
   mutating func append(_ kind: String, _ data: String, as retention: Retention = .history) -> Event? {
     let known = latest.firstIndex { $0.kind == kind }
     if let known, latest[known].data == data { return nil }
@@ -63,10 +57,7 @@ struct EventLog: Sendable {
     return event
   }
 
-  /// The events to send to a reader that connects.
-  ///
-  /// - Parameter id: The last event that the reader has; nil for a new reader.
-  /// - Returns: All later events where the identifier is known, otherwise the latest states.
+  /// The events after the last one of a reader; the latest states for a new reader or an unknown identifier.
   func missed(since id: String?) -> [Event] {
     guard let id, id.hasPrefix("\(run)-"), let number = Int(id.dropFirst(run.count + 1)),
       (lost...count).contains(number)

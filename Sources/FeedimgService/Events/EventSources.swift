@@ -5,18 +5,19 @@ import Synchronization
 /// Publishes the network, the settings, the policy, transfers and upgrades, from the first reader on.
 final class EventSources: Sendable {
   private struct State {
+    var isStarted = false
+    var isEnded = false
     var network: NetworkSubscription?
     var settings: Task<Void, Never>?
     var policies: FileWatcher?
-    var isEnded = false
   }
 
+  let hub = EventHub(EventLog(run: String(UInt64.random(in: .min ... .max), radix: 36)))
+  let upgrades: UpgradePublisher
   private let network: NetworkStatus
   private let settings: Settings
   private let loader: ImageLoader
-  private let upgrades: UpgradePublisher
   private let transfers: ProgressPublisher
-  private let schedule: ProgressPublisher.Schedule
   /// Guards the watchers.
   private let state = Mutex(State())
 
@@ -24,33 +25,43 @@ final class EventSources: Sendable {
     _ loader: ImageLoader,
     network: NetworkStatus,
     settings: Settings,
-    upgrades: UpgradePublisher,
     schedule: @escaping ProgressPublisher.Schedule
   ) {
     (self.loader, self.network, self.settings) = (loader, network, settings)
-    (self.upgrades, self.schedule) = (upgrades, schedule)
-    transfers = ProgressPublisher(loader.transferRegister, schedule: schedule)
+    upgrades = UpgradePublisher(loader, hub, schedule: schedule)
+    transfers = ProgressPublisher(loader.transferRegister, hub, schedule: schedule)
   }
 
-  /// Starts publishing; called once.
-  func start(on hub: EventHub) {
-    transfers.start(on: hub)
-    upgrades.start(on: hub, schedule: schedule)
+  /// `GET /v1/events`: a stream of server-sent events until the client disconnects or is too slow.
+  func response(to request: ServiceRequest) -> ServiceResponse {
+    // A request for the head adds no reader.
+    guard request.method != "HEAD" else { return .events(nil) }
+    let isFirst = state.withLock { state in
+      defer { state.isStarted = true }
+      return !state.isStarted
+    }
+    if isFirst { start() }
+    return .events(hub.subscribe(after: request.fields["Last-Event-ID"]))
+  }
+
+  private func start() {
+    transfers.start()
+    upgrades.start()
     let network = network.watch { [weak self] in
-      hub.publish("network", $0.json)
-      self?.checkUpgrades(on: hub)
+      self?.hub.publish("network", $0.json)
+      self?.checkUpgrades()
     }
     let changes = settings.changes()
     let settings = Task(executorPreference: TaskThread.executor) { [weak self] in
       for await json in changes {
-        hub.publish("settings", json)
-        self?.checkUpgrades(on: hub)
+        self?.hub.publish("settings", json)
+        self?.checkUpgrades()
       }
     }
     // The loader reads a changed file by itself; this watcher only publishes the change.
     let files = loader.policyInForce.candidates.compactMap(\.path)
-    let policies = FileWatcher(files) { [weak self] in self?.publishPolicy(on: hub) }
-    publishPolicy(on: hub)
+    let policies = FileWatcher(files) { [weak self] in self?.publishPolicy() }
+    publishPolicy()
     let isEnded = state.withLock { state in
       (state.network, state.settings, state.policies) = (network, settings, policies)
       return state.isEnded
@@ -59,24 +70,25 @@ final class EventSources: Sendable {
   }
 
   /// Publishes the policy in force, if it has changed.
-  func publishPolicy(on hub: EventHub) {
+  func publishPolicy() {
     hub.publish("policy", loader.policyInForce.json)
-    checkUpgrades(on: hub)
+    checkUpgrades()
   }
 
   /// Checks for upgrades away from the threads that watch, as the check may wait for the disk.
-  private func checkUpgrades(on hub: EventHub) {
-    Task(executorPreference: TaskThread.executor) { [upgrades] in upgrades.check(on: hub) }
+  private func checkUpgrades() {
+    Task(executorPreference: TaskThread.executor) { [upgrades] in upgrades.check() }
   }
 
-  /// Stops publishing.
+  /// Ends all readers and stops publishing.
   func end() {
     let watched = state.withLock { state in
-      defer { state = State(isEnded: true) }
+      defer { state = State(isStarted: true, isEnded: true) }
       return state
     }
     transfers.end()
     watched.network?.cancel()
     watched.settings?.cancel()
+    hub.end()
   }
 }

@@ -19,6 +19,7 @@ final class ProgressPublisher: Sendable {
   }
 
   private let register: TransferRegistry
+  private let hub: EventHub
   private let schedule: Schedule
   private let state = Mutex(State())
 
@@ -27,15 +28,14 @@ final class ProgressPublisher: Sendable {
   /// The number of transfers that an event lists; it counts all of them.
   static let maximumCount = 32
 
-  init(_ register: TransferRegistry, schedule: @escaping Schedule) {
-    self.register = register
-    self.schedule = schedule
+  init(_ register: TransferRegistry, _ hub: EventHub, schedule: @escaping Schedule) {
+    (self.register, self.hub, self.schedule) = (register, hub, schedule)
   }
 
   /// Publishes the current transfers and each change.
-  func start(on hub: EventHub) {
-    register.listen { [weak self, weak hub] in if let hub { self?.note(hub) } }
-    note(hub)
+  func start() {
+    register.listen { [weak self] in self?.note() }
+    note()
   }
 
   /// Stops publishing.
@@ -44,17 +44,17 @@ final class ProgressPublisher: Sendable {
     state.withLock { $0.isEnded = true }
   }
 
-  private func note(_ hub: EventHub) {
+  private func note() {
     let isFirst = state.withLock { state in
       state.isStale = true
       defer { state.isDue = true }
       return !state.isDue && !state.isEnded
     }
     // Away from the threads of the transfers.
-    if isFirst { schedule(.zero) { [weak self] in self?.publish(on: hub) } }
+    if isFirst { schedule(.zero) { [weak self] in self?.publish() } }
   }
 
-  private func publish(on hub: EventHub) {
+  private func publish() {
     let text = Self.text(register.present)
     // A transfer does not report every chunk. The look after its latest report finds the bytes before a pause.
     let isNews = state.withLock { state in
@@ -64,7 +64,7 @@ final class ProgressPublisher: Sendable {
     }
     guard isNews else { return }
     hub.publish("progress", text, as: .latest)
-    schedule(Self.interval) { [weak self] in self?.publish(on: hub) }
+    schedule(Self.interval) { [weak self] in self?.publish() }
   }
 
   /// The data of an event: the most urgent transfers first, then the oldest.

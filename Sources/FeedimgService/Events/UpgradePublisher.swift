@@ -7,8 +7,7 @@ import Synchronization
 final class UpgradePublisher: Sendable {
   private struct State {
     var items = ShownItems()
-    /// Schedules a second check; nil while there are no readers.
-    var scheduleCheck: (@Sendable () -> Void)?
+    var isStarted = false
     /// Whether a second check is scheduled.
     var isCheckDue = false
   }
@@ -20,44 +19,36 @@ final class UpgradePublisher: Sendable {
   static let checkDelay = Duration.milliseconds(1500)
 
   private let loader: ImageLoader
+  private let hub: EventHub
+  private let schedule: ProgressPublisher.Schedule
   private let state = Mutex(State())
 
-  init(_ loader: ImageLoader) { self.loader = loader }
-
-  /// Starts publishing; called once.
-  func start(on hub: EventHub, schedule: @escaping ProgressPublisher.Schedule) {
-    state.withLock { state in
-      state.scheduleCheck = { [weak self, weak hub] in
-        schedule(Self.checkDelay) { [weak self, weak hub] in if let hub { self?.checkAgain(on: hub) } }
-      }
-    }
+  init(_ loader: ImageLoader, _ hub: EventHub, schedule: @escaping ProgressPublisher.Schedule) {
+    (self.loader, self.hub, self.schedule) = (loader, hub, schedule)
   }
 
-  private func checkAgain(on hub: EventHub) {
-    state.withLock { $0.isCheckDue = false }
-    // Away from the thread of the timer, as the check may wait for the disk.
-    Task(executorPreference: TaskThread.executor) { self.check(on: hub) }
-  }
+  /// Starts to check decisions a second time.
+  func start() { state.withLock { $0.isStarted = true } }
 
-  /// Records the image that a client got.
-  ///
-  /// - Parameters:
-  ///   - image: The image that the client shows now.
-  ///   - item: Its item.
-  ///   - situation: The situation of the decision.
-  ///   - decider: The loader that decided; a loader with overrides does not count.
+  /// Records the image that a client shows now, unless a loader with overrides decided.
   func note(_ image: ShownImage, of item: FeedItem, in situation: Situation, by decider: ImageLoader) {
     guard decider === loader else { return }
-    let scheduleCheck = state.withLock { state -> (@Sendable () -> Void)? in
-      guard state.items.note(image, of: item, in: situation), !state.isCheckDue else { return nil }
-      state.isCheckDue = state.scheduleCheck != nil
-      return state.scheduleCheck
+    let isFirst = state.withLock { state in
+      guard state.items.note(image, of: item, in: situation), state.isStarted else { return false }
+      defer { state.isCheckDue = true }
+      return !state.isCheckDue
     }
-    scheduleCheck?()
+    guard isFirst else { return }
+    schedule(Self.checkDelay) { [weak self] in
+      guard let self else { return }
+      state.withLock { $0.isCheckDue = false }
+      // Away from the thread of the timer, as the check may wait for the disk.
+      Task(executorPreference: TaskThread.executor) { self.check() }
+    }
   }
 
   /// Publishes the items for which the loader would choose a better image now.
-  func check(on hub: EventHub) {
+  func check() {
     let items = state.withLock { $0.items.all }
     for (item, resolution) in zip(items, items.isEmpty ? [] : loader.upgrades(of: items)) {
       guard let resolution, state.withLock({ $0.items.forget(item) }) else { continue }
@@ -74,23 +65,16 @@ final class UpgradePublisher: Sendable {
 
 /// The items of which clients show less than the best image (pure).
 struct ShownItems: Sendable {
-  private struct Entry {
-    var item: ShownItem
-    var number: Int
-  }
-
   /// The number of items to keep; the oldest are removed first.
   static let maximumCount = 512
 
-  private var entries: [String: Entry] = [:]
+  private var entries: [String: (item: ShownItem, number: Int)] = [:]
   private var lastNumber = 0
 
   /// All items, the oldest first.
   var all: [ShownItem] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
 
-  /// Records the image that a client shows of an item.
-  ///
-  /// - Returns: Whether the item has a better image.
+  /// Records the image that a client shows of an item; returns whether the item has a better one.
   @discardableResult
   mutating func note(_ image: ShownImage, of item: FeedItem, in situation: Situation) -> Bool {
     guard let key = item.key else { return false }
@@ -100,16 +84,13 @@ struct ShownItems: Sendable {
       return false
     }
     lastNumber += 1
-    let shown = ShownItem(item, image, in: situation)
-    entries[key] = Entry(item: shown, number: lastNumber)
+    entries[key] = (ShownItem(item, image, in: situation), lastNumber)
     guard entries.count > Self.maximumCount else { return true }
     if let oldest = entries.min(by: { $0.value.number < $1.value.number })?.key { entries[oldest] = nil }
     return true
   }
 
-  /// Removes an item.
-  ///
-  /// - Returns: False if it was removed before, or if the client has another image by now.
+  /// Removes an item; false if it was removed before, or if the client has another image by now.
   mutating func forget(_ item: ShownItem) -> Bool {
     guard let key = item.item.key, entries[key]?.item == item else { return false }
     entries[key] = nil

@@ -5,15 +5,12 @@ import FeedimgSystem
 
 extension RouteTable {
   /// The routes of the service.
-  ///
-  /// - Throws: ``ConfigurationError`` where the folders are unknown.
   init(
     _ configuration: ServiceConfiguration,
     parts: LoaderParts,
     loader: ImageLoader,
-    hub: EventHub,
+    sources: EventSources,
     register: ConnectionRegister,
-    upgrades: UpgradePublisher,
     prefetches: PrefetchRegistry
   ) throws(ConfigurationError) {
     let (metrics, loads, settings) = (ServiceMetrics(), LoadRegistry(), Settings(sharing: parts))
@@ -24,7 +21,7 @@ extension RouteTable {
     let activePolicy = configuration.loader.policy.name ?? "default"
     let image = ImageRoute(
       loader: loader,
-      upgrades: upgrades,
+      upgrades: sources.upgrades,
       metrics: metrics,
       folder: cache.folder,
       sealing: Sealing(descriptors: DescriptorLimit.raise()),
@@ -60,8 +57,8 @@ extension RouteTable {
       ("GET", "/v1/policies", policies.list),
       ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, active: activePolicy) }),
       ("GET", "/v1/items", configuration.itemsResponse),
-      ("GET", "/v1/events", hub.response),
-      ("GET", "/metrics", { _ in metrics.response(loader, cache, hub, register) }),
+      ("GET", "/v1/events", sources.response),
+      ("GET", "/metrics", { _ in metrics.response(loader, cache, sources.hub, register) }),
       ("GET", "/healthz", { _ in ServiceResponse(text: "ok\n", as: "text/plain; charset=utf-8") }),
       ("GET", "/openapi.json", { _ in Self.description }),
     ]
