@@ -19,9 +19,6 @@ final class RepeatedRequestHandler: ChannelInboundHandler {
   /// Whether the decoder has no part of a request: its last input ended as the head of a request does.
   private var isBetweenRequests = true
 
-  /// - Parameters:
-  ///   - connection: The handler above the decoder.
-  ///   - requests: The requests of all connections.
   init(for connection: ConnectionHandler, _ requests: RepeatedRequests) {
     (self.connection, self.requests) = (connection, requests)
   }
@@ -65,7 +62,7 @@ final class RepeatedRequests: Sendable {
   func remember(_ request: RepeatableRequest, for bytes: ByteBuffer) {
     guard bytes.readableBytes <= Self.maximumLength else { return }
     var request = request
-    request.request.item = request.request.target.item
+    request.request.item = try? request.request.target.item
     // The buffer of the channel is reused for the next input.
     let key = ByteBuffer(bytes: bytes.readableBytesView)
     requests.withLock { requests in

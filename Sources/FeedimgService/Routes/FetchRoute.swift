@@ -11,7 +11,7 @@ struct FetchRoute: Sendable {
     guard let url = try? request.target.url,
       let fetched = cache.memoryHit(for: Self.fetch(request, url))
     else { return nil }
-    metrics.count("feedimg_fetches_total", ("cache", "hit"))
+    metrics.count(.fetches(cache: "hit"))
     return Self.response(to: request, fetched)
   }
 
@@ -20,10 +20,10 @@ struct FetchRoute: Sendable {
     let fetch = Self.fetch(request, try request.target.url)
     do throws(FetchError) {
       let fetched = try await cache.response(to: fetch)
-      metrics.count("feedimg_fetches_total", ("cache", fetched.isHit ? "hit" : "miss"))
+      metrics.count(.fetches(cache: fetched.isHit ? "hit" : "miss"))
       return Self.response(to: request, fetched)
     } catch {
-      metrics.count("feedimg_fetches_total", ("cache", "failed"))
+      metrics.count(.fetches(cache: "failed"))
       throw error.problem
     }
   }
@@ -75,9 +75,7 @@ struct FetchRoute: Sendable {
 }
 
 extension RequestTarget {
-  /// The URL of `url=`.
-  ///
-  /// - Throws: ``Problem`` 400 where it is absent or malformed, and 403 for another scheme.
+  /// The URL of `url=`; another scheme than http and https has the status 403.
   var url: ImageURL {
     get throws(Problem) {
       guard let text = self["url"] else { throw Problem(400, "expected a URL in the query, as `url=`") }

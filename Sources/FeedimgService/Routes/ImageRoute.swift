@@ -22,7 +22,7 @@ struct ImageRoute: Sendable {
     guard forwardedFields(of: request).fields.isEmpty, request.target.parameters.count == 1,
       request.fields["Cache-Control"] == nil,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
-      let item = request.item ?? request.target.item,
+      let item = request.item ?? (try? request.target.item),
       let image = loader.lookUpInMemory(item)
     else { return nil }
     let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
@@ -98,11 +98,11 @@ struct ImageRoute: Sendable {
     of loader: ImageLoader
   ) throws(Problem) -> ServiceResponse {
     upgrades.note(ShownImage(image.variant.role), of: image.item, in: image.situation, by: loader)
-    let source = ("source", image.source.rawValue)
-    metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), source)
+    let source = image.source.rawValue
+    metrics.count(.images(image: image.variant.role.rawValue, source: source))
     let response = try image.response(to: request)
     if request.method != "HEAD" {
-      metrics.count("feedimg_image_bytes_total", source, by: response.length ?? 0)
+      metrics.count(.imageBytes(source: source), by: response.length ?? 0)
     }
     return response
   }
@@ -116,8 +116,7 @@ struct ImageRoute: Sendable {
   ) throws(Problem) -> ServiceResponse {
     // A client that joins the load causes no transfer.
     let source = image.response.claim() ? LoadedImage.Source.network : .memory
-    let label = ("source", source.rawValue)
-    metrics.count("feedimg_images_total", ("image", image.variant.role.rawValue), label)
+    metrics.count(.images(image: image.variant.role.rawValue, source: source.rawValue))
     let status = source == .network ? "feedimg; fwd=uri-miss" : "feedimg; fwd=uri-miss; collapsed"
     var fields = CompleteImage.fields(image.variant, image.resolution, status, serverTiming, note: image.note)
     if let mediaType = image.response.mediaType { fields.append(("Content-Type", mediaType)) }
@@ -138,14 +137,14 @@ struct ImageRoute: Sendable {
       // The load continues, since a request for the body most likely follows.
       response.body = .absent(length: response.length)
     } else {
-      metrics.count("feedimg_image_bytes_total", label, by: response.length ?? 0)
+      metrics.count(.imageBytes(source: source.rawValue), by: response.length ?? 0)
     }
     return response
   }
 
   /// The problem of a load that failed, which is counted.
   private func problem(_ error: LoadError, of loader: ImageLoader, isCachedOnly: Bool) -> Problem {
-    metrics.count("feedimg_images_total", ("image", error.outcome), ("source", "none"))
+    metrics.count(.images(image: error.outcome, source: "none"))
     guard error.code == .nothingToShow else { return error.problem }
     if let resolution = error.resolution {
       upgrades.note(.placeholder, of: resolution.item, in: resolution.situation, by: loader)
@@ -171,23 +170,8 @@ struct ImageRoute: Sendable {
   }
 
   private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
-    let items =
-      request.method == "POST"
-      ? try request.items(otherScheme: 403).items : try Self.items(in: request.target)
-    guard items.count == 1 else { throw Problem(422, "expected one item, found \(items.count)") }
-    return items[0]
-  }
-
-  private static func items(in target: RequestTarget) throws(Problem) -> [FeedItem] {
-    guard let text = target["item"] else {
-      throw Problem(400, "expected an item as JSON in the query, as `item=`")
-    }
-    do throws(FeedItemError) {
-      return try FeedItem.items(json: Array(text.utf8))
-    } catch {
-      guard !error.namesOtherScheme else { throw Problem(403, "`item`: \(error)", code: "forbidden-scheme") }
-      throw Problem(error.column == nil ? 422 : 400, "`item`: \(error)")
-    }
+    guard request.method == "POST" else { return try request.target.item }
+    return try request.items(otherScheme: 403).items.onlyItem
   }
 }
 
@@ -208,11 +192,33 @@ extension RequestTarget {
     }
   }
 
-  /// The one item in the query; nil if it is absent or malformed.
-  var item: FeedItem? {
-    guard let text = self["item"], let items = try? FeedItem.items(json: Array(text.utf8)), items.count == 1
-    else { return nil }
-    return items[0]
+  /// The item of `item=`.
+  var item: FeedItem {
+    get throws(Problem) {
+      guard let text = self["item"] else {
+        throw Problem(400, "expected an item as JSON in the query, as `item=`")
+      }
+      let items: [FeedItem]
+      do throws(FeedItemError) {
+        items = try FeedItem.items(json: Array(text.utf8))
+      } catch {
+        guard !error.namesOtherScheme else {
+          throw Problem(403, "`item`: \(error)", code: "forbidden-scheme")
+        }
+        throw Problem(error.column == nil ? 422 : 400, "`item`: \(error)")
+      }
+      return try items.onlyItem
+    }
+  }
+}
+
+extension [FeedItem] {
+  /// The item of a request for one image.
+  fileprivate var onlyItem: FeedItem {
+    get throws(Problem) {
+      guard count == 1 else { throw Problem(422, "expected one item, found \(count)") }
+      return self[0]
+    }
   }
 }
 
@@ -230,12 +236,7 @@ extension FeedItem {
 }
 
 extension LoadedImage {
-  /// Describes what the cache did (RFC 9211).
-  ///
-  /// - Parameters:
-  ///   - steps: The steps of the load.
-  ///   - isReload: Whether the client asked for a validation.
-  /// - Returns: The value of `Cache-Status`.
+  /// The value of `Cache-Status` (RFC 9211) after these steps of the load.
   fileprivate func cacheStatus(_ steps: LoadRecord.State, isReload: Bool) -> String {
     let forwarded = "feedimg; fwd=\(!steps.isCached ? "uri-miss" : isReload ? "request" : "stale")"
     let forwardStatus = steps.isCached ? steps.status.map { "; fwd-status=\($0)" } ?? "" : ""

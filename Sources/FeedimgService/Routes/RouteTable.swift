@@ -69,7 +69,7 @@ struct RouteTable: Sendable {
     // Only known paths, so that clients cannot make the list grow.
     let path = path(of: request)
     let route = routes[path] == nil ? "other" : path
-    metrics.count("feedimg_requests_total", ("route", route), ("status", String(response.status)))
+    metrics.count(.requests(route: route, status: response.status))
   }
 
   /// The path as the table has it: `/v1/prefetch/{id}` for one that ends with the identifier of a prefetch.

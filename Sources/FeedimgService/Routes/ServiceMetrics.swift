@@ -5,44 +5,32 @@ import Synchronization
 
 /// The counters of the service since its start.
 final class ServiceMetrics: Sendable {
-  /// The name and the value of a label.
-  typealias Label = (name: String, value: String)
+  /// A counter with the values of its labels, which are few, as all combinations are kept.
+  enum Counter: Sendable, Hashable {
+    case requests(route: String, status: Int)
+    case images(image: String, source: String)
+    case imageBytes(source: String)
+    case fetches(cache: String)
 
-  /// One counter with the values of its labels.
-  private struct Series: Hashable {
-    var name: String
-    // Four fields rather than an array, which would be allocated for each count.
-    var label: String
-    var value: String
-    var secondLabel: String?
-    var secondValue: String?
-
-    /// The series in the format of Prometheus.
-    var text: String {
-      let second = secondLabel.map { ",\($0)=\"\(secondValue ?? "")\"" } ?? ""
-      return "\(name){\(label)=\"\(value)\"\(second)}"
+    /// The counter in the format of Prometheus.
+    fileprivate var text: String {
+      switch self {
+      case .requests(let route, let status):
+        "feedimg_requests_total{route=\"\(route)\",status=\"\(status)\"}"
+      case .images(let image, let source):
+        "feedimg_images_total{image=\"\(image)\",source=\"\(source)\"}"
+      case .imageBytes(let source): "feedimg_image_bytes_total{source=\"\(source)\"}"
+      case .fetches(let cache): "feedimg_fetches_total{cache=\"\(cache)\"}"
+      }
     }
   }
 
   /// Guards the counts.
-  private let counts = Mutex<[Series: Int]>([:])
+  private let counts = Mutex<[Counter: Int]>([:])
 
   /// Adds to a counter.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the counter, which ends in `_total`.
-  ///   - label: A label with few values, as all combinations are kept.
-  ///   - second: Another label with few values.
-  ///   - amount: The amount to add.
-  func count(_ name: String, _ label: Label, _ second: Label? = nil, by amount: Int = 1) {
-    let series = Series(
-      name: name,
-      label: label.name,
-      value: label.value,
-      secondLabel: second?.name,
-      secondValue: second?.value
-    )
-    counts.withLock { $0[series, default: 0] += amount }
+  func count(_ counter: Counter, by amount: Int = 1) {
+    counts.withLock { $0[counter, default: 0] += amount }
   }
 
   /// `GET /metrics`: all counters and gauges, in the text format 0.0.4 of Prometheus.
@@ -53,10 +41,17 @@ final class ServiceMetrics: Sendable {
     _ register: ConnectionRegister
   ) -> ServiceResponse {
     let copies = loader.copies
-    var lines = counter("feedimg_requests_total", "Requests by route and status.")
-    lines += counter("feedimg_images_total", "Images sent, by their source and their kind.")
-    lines += counter("feedimg_image_bytes_total", "Bytes of images sent, by their source.")
-    lines += counter("feedimg_fetches_total", "URLs fetched for clients, by the result of the cache.")
+    let counted = counts.withLock { $0 }.map { "\($0.key.text) \($0.value)" }.sorted()
+    var lines: [String] = []
+    for (name, help) in [
+      ("feedimg_requests_total", "Requests by route and status."),
+      ("feedimg_images_total", "Images sent, by their source and their kind."),
+      ("feedimg_image_bytes_total", "Bytes of images sent, by their source."),
+      ("feedimg_fetches_total", "URLs fetched for clients, by the result of the cache."),
+    ] {
+      lines += ["# HELP \(name) \(help)", "# TYPE \(name) counter"]
+      lines += counted.filter { $0.hasPrefix("\(name){") }
+    }
     let gauges = [
       ("feedimg_connections", "Open connections.", register.count),
       ("feedimg_event_readers", "Clients that receive events.", hub.readerCount),
@@ -79,12 +74,6 @@ final class ServiceMetrics: Sendable {
       text: lines.joined(separator: "\n") + "\n",
       as: "text/plain; version=0.0.4; charset=utf-8"
     )
-  }
-
-  private func counter(_ name: String, _ help: String) -> [String] {
-    let series = counts.withLock { $0 }.filter { $0.key.name == name }
-    return ["# HELP \(name) \(help)", "# TYPE \(name) counter"]
-      + series.map { "\($0.key.text) \($0.value)" }.sorted()
   }
 
   private func gauge(_ name: String, _ help: String, _ rows: [(labels: String, value: Int)]) -> [String] {
