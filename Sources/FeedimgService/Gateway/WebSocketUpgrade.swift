@@ -25,10 +25,7 @@ struct WebSocketUpgrade: Sendable {
   /// Closes the socket of an upgrade that does not take place.
   func abandon() { close(descriptor) }
 
-  /// Sends the request to the server, and waits for its reply.
-  ///
-  /// - Parameter loop: The event loop of the client's connection.
-  /// - Returns: The connection to the server, with the reply and the beginning of its body.
+  /// Sends the request to the server, and waits for its reply, on the event loop of the client's connection.
   func reply(on loop: any EventLoop) -> EventLoopFuture<WebSocketReply> {
     let promise = loop.makePromise(of: WebSocketReply.self)
     let headers = HTTPHeaders(fields.fields.map { ($0.name, $0.value) })
@@ -71,19 +68,19 @@ struct WebSocketReply: Sendable {
 
   var isAccepted: Bool { head.status == .switchingProtocols }
 
-  /// Makes the connection to the server one of frames.
-  ///
-  /// - Parameters:
-  ///   - client: The connection of the client.
-  ///   - change: Changes a message; nil to keep it.
-  /// - Throws: An error of SwiftNIO if the connection has ended.
+  /// Makes the connection to the server one of frames; `change` returns nil to keep a message.
   func relay(to client: any Channel, _ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) throws {
     let pipeline = channel.pipeline.syncOperations
     let decoder = WebSocketFrameDecoder(maxFrameSize: WebSocketUpgrade.longestMessage)
     let replies = try pipeline.handler(type: ReplyHandler.self)
     pipeline.removeHandler(replies, promise: nil)
+    let aggregator = NIOWebSocketFrameAggregator(
+      minNonFinalFragmentSize: 0,
+      maxAccumulatedFrameCount: 1 << 16,
+      maxAccumulatedFrameSize: WebSocketUpgrade.longestMessage
+    )
     try pipeline.addHandlers([
-      ByteToMessageHandler(decoder), MessageRelay(to: client, change), RelayEnd(of: client),
+      ByteToMessageHandler(decoder), aggregator, MessageRelay(to: client, change), RelayEnd(of: client),
     ])
     // The bytes after the reply pass on once its decoder is removed.
     pipeline.removeHandler(try pipeline.handler(type: HTTPRequestEncoder.self), promise: nil)
@@ -144,14 +141,12 @@ private final class ReplyHandler: ChannelInboundHandler, RemovableChannelHandler
   }
 }
 
-/// Passes the messages of a server to the client, with the addresses of the gateway.
+/// Passes the whole messages of a server to the client, with the addresses of the gateway.
 private final class MessageRelay: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
 
   private let client: any Channel
   private let change: @Sendable ([UInt8]) -> [UInt8]?
-  /// The fragments of a text so far (RFC 6455 §5.4).
-  private var message: [UInt8]?
 
   init(to client: any Channel, _ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) {
     (self.client, self.change) = (client, change)
@@ -159,30 +154,20 @@ private final class MessageRelay: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
-    guard frame.opcode == .text || frame.opcode == .continuation && message != nil else {
+    guard frame.opcode == .text, let text = change(Array(frame.unmaskedData.readableBytesView)) else {
       return client.write(frame, promise: nil)
     }
-    let bytes = frame.unmaskedData.readableBytesView
-    guard (message?.count ?? 0) + bytes.count <= WebSocketUpgrade.longestMessage else {
-      return refuse(context: context)
-    }
-    let text = (message ?? []) + bytes
-    message = frame.fin ? nil : text
-    guard frame.fin else { return }
-    let data = client.allocator.buffer(bytes: change(text) ?? text)
-    client.write(WebSocketFrame(fin: true, opcode: .text, data: data), promise: nil)
+    let changed = client.allocator.buffer(bytes: text)
+    client.write(WebSocketFrame(fin: true, opcode: .text, data: changed), promise: nil)
   }
 
   func channelReadComplete(context: ChannelHandlerContext) { client.flush() }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard case NIOWebSocketError.invalidFrameLength? = error as? NIOWebSocketError else {
-      return context.fireErrorCaught(error)
-    }
-    refuse(context: context)
-  }
-
-  private func refuse(context: ChannelHandlerContext) {
+    let isTooLong =
+      error as? NIOWebSocketError == .invalidFrameLength
+      || error as? NIOWebSocketFrameAggregator.Error == .accumulatedFrameSizeIsTooLarge
+    guard isTooLong else { return context.fireErrorCaught(error) }
     var data = client.allocator.buffer(capacity: 2)
     data.write(webSocketErrorCode: .messageTooLarge)
     client.writeAndFlush(WebSocketFrame(fin: true, opcode: .connectionClose, data: data), promise: nil)
@@ -209,7 +194,6 @@ final class RelayEnd: ChannelInboundHandler {
 
   private let other: any Channel
 
-  /// - Parameter other: The other side.
   init(of other: any Channel) { self.other = other }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
