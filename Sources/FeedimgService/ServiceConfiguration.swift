@@ -48,7 +48,7 @@ public struct ServiceConfiguration: Sendable {
     case ("--no-token", nil): needsToken = false
     case ("--allow-private", nil): allowsPrivateHosts = true
     case ("--strict", nil): feed.isStrict = true
-    case (_, nil): throw ServiceError("`\(name)` is not an option with a value", isUsage: true)
+    case (_, nil): throw .usage("`\(name)` is not an option with a value")
     case (_, let value?): try set(name, value)
     }
   }
@@ -58,27 +58,23 @@ public struct ServiceConfiguration: Sendable {
     case "--socket": socket = value
     case "--port":
       guard let number = UInt16(value) else {
-        throw ServiceError("--port takes a number from 0 to 65535, not `\(value)`", isUsage: true)
+        throw .usage("--port takes a number from 0 to 65535, not `\(value)`")
       }
       port = Int(number)
     case "--items": items = value
     case "--gateway": gateway = try GatewayOption(value)
     case "--gateway-token":
-      guard value == "new" else {
-        throw ServiceError("--gateway-token takes `new`, not `\(value)`", isUsage: true)
-      }
+      guard value == "new" else { throw .usage("--gateway-token takes `new`, not `\(value)`") }
       replacesGatewayToken = true
     case "--forward-header": try forward(value)
     case "--from":
       do throws(FeedError) {
         feed.format = try FeedFormat.named(value)
       } catch {
-        throw ServiceError("--from: \(error)", isUsage: true)
+        throw .usage("--from: \(error)")
       }
     case "--base":
-      guard let url = try? ImageURL(value) else {
-        throw ServiceError("--base takes an http or https URL", isUsage: true)
-      }
+      guard let url = try? ImageURL(value) else { throw .usage("--base takes an http or https URL") }
       feed.base = url
     case "--cache-dir": loader.cacheFolder = value
     case "--config-dir": loader.configurationFolder = value
@@ -89,17 +85,11 @@ public struct ServiceConfiguration: Sendable {
         SituationOverride(fact: String(name.dropFirst(2)), value: value, source: name)
       )
     case "--set":
-      let sides = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard sides.count == 2 else {
-        throw ServiceError(
-          "--set \(value): expected a fact and its value, such as `always-original=yes`",
-          isUsage: true
-        )
+      guard let fact = SituationOverride(pair: value, source: name) else {
+        throw .usage("--set \(value): expected a fact and its value, such as `always-original=yes`")
       }
-      loader.overrides.append(
-        SituationOverride(fact: String(sides[0]), value: String(sides[1]), source: name)
-      )
-    default: throw ServiceError("unknown option `\(name)`", isUsage: true)
+      loader.overrides.append(fact)
+    default: throw .usage("unknown option `\(name)`")
     }
   }
 
@@ -107,24 +97,21 @@ public struct ServiceConfiguration: Sendable {
     let lower = name.lowercased()
     let isOurs = ["cache-control", "priority"].contains(lower) || lower.hasPrefix("feedimg-")
     let fault = isOurs ? "the service uses `\(name)` itself" : RequestOptions.fault(of: name, "")
-    if let fault { throw ServiceError("--forward-header: \(fault)", isUsage: true) }
+    if let fault { throw .usage("--forward-header: \(fault)") }
     forwardedHeaders.append(lower)
   }
 }
 
 extension ServiceConfiguration {
   /// The path of the Unix socket.
-  ///
-  /// - Throws: ``ServiceError`` where its folder is unknown.
   func socketPath() throws(ServiceError) -> String {
     if let socket {
-      guard !socket.isEmpty else { throw ServiceError("--socket takes a path, found none", isUsage: true) }
+      guard !socket.isEmpty else { throw .usage("--socket takes a path, found none") }
       return socket
     }
     guard let folder = loader.environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else {
-      throw ServiceError(
-        "no folder for the socket: $XDG_RUNTIME_DIR is not set; use --socket PATH or --port NUMBER",
-        isUsage: true
+      throw .usage(
+        "no folder for the socket: $XDG_RUNTIME_DIR is not set; use --socket PATH or --port NUMBER"
       )
     }
     return "\(folder)/feedimg.sock"

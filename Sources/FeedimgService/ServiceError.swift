@@ -10,6 +10,9 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     self.isUsage = isUsage
   }
 
+  /// An invalid request of the user.
+  static func usage(_ message: String) -> ServiceError { ServiceError(message, isUsage: true) }
+
   /// The message.
   public var description: String { message }
 }

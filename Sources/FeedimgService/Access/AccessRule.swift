@@ -11,12 +11,7 @@ enum AccessRule: Sendable, Hashable {
   /// A request needs the token, if there is one. A page that reaches the service by its own host name is always refused.
   case loopback(port: Int, token: AccessToken?)
 
-  /// Checks a request.
-  ///
-  /// - Parameters:
-  ///   - fields: The fields of the request.
-  ///   - isPublic: Whether the resource needs no token.
-  /// - Returns: The reason to refuse the request; nil if it is allowed.
+  /// The reason to refuse a request, which needs no token for a public resource; nil if it is allowed.
   func rejection(of fields: HTTPFields, isPublic: @autoclosure () -> Bool = false) -> Problem? {
     switch self {
     case .sameUser: nil

@@ -18,8 +18,6 @@ struct AccessToken: Sendable, Hashable {
   }
 
   /// Writes a new token to a file, so that the old one is no longer valid.
-  ///
-  /// - Throws: ``ServiceError`` where the file cannot be written.
   static func replaced(in path: String) throws(ServiceError) -> AccessToken {
     // The system generator is fit for secrets.
     let token = AccessToken(Base64.encodeForURL((0..<32).map { _ in UInt8.random(in: .min ... .max) }))

@@ -8,12 +8,7 @@ final class ConnectionDeadline {
   private var scheduled: Scheduled<Void>?
   private var fires = NIODeadline.distantFuture
 
-  /// Sets the deadline.
-  ///
-  /// - Parameters:
-  ///   - time: The time from now on.
-  ///   - loop: The loop of the connection, which makes this call.
-  ///   - expire: Called on the loop when the deadline has passed.
+  /// Sets the deadline; `expire` is called on the loop of the connection, which also makes this call.
   func set(in time: TimeAmount, on loop: any EventLoop, expire: @escaping () -> Void) {
     let due = loop.now + time
     self.due = due

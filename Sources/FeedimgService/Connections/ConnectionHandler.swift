@@ -223,9 +223,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     return !endsAfterResponse && !register.isDraining
   }
 
-  /// Responds to a repeated request from memory.
-  ///
-  /// - Returns: False where the decoder must read it again; nothing has been sent then.
+  /// Responds to a repeated request from memory; false if the decoder must read the request again.
   func respond(to repeated: RepeatableRequest) -> Bool {
     guard let context, repeated.access == access,
       let response = routes.immediateResponse(to: repeated.request)

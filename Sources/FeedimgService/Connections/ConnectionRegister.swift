@@ -53,9 +53,7 @@ final class ConnectionRegister: Sendable {
     }
   }
 
-  /// Reserves room for a part of a request body.
-  ///
-  /// - Returns: False where the limit would be exceeded.
+  /// Reserves room for a part of a request body; false where the limit would be exceeded.
   func hold(_ count: Int) -> Bool {
     guard heldBytes.add(count, ordering: .relaxed).newValue > bodyLimit else { return true }
     release(count)
@@ -65,9 +63,7 @@ final class ConnectionRegister: Sendable {
   /// Releases room for a request body.
   func release(_ count: Int) { heldBytes.subtract(count, ordering: .relaxed) }
 
-  /// Adds a connection, unless there are too many.
-  ///
-  /// - Returns: Whether it was added.
+  /// Adds a connection; false if there are too many.
   func admit(_ channel: any Channel) -> Bool {
     let isAdmitted = state.withLock { state in
       guard state.channels.count < limit, !state.isDraining else { return false }

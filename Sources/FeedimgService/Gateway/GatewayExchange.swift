@@ -14,12 +14,7 @@ protocol GatewayExchange {
   /// The changed document of a response; nil to keep it.
   func changed(_ document: [UInt8], of head: ResponseHead) -> [UInt8]?
 
-  /// The fields for the client, without the length of the body.
-  ///
-  /// - Parameters:
-  ///   - head: The response of the server.
-  ///   - isChanged: Whether the document was changed; nil for a response without a body.
-  /// - Returns: The fields in their order.
+  /// The fields for the client, without the length of the body; `isChanged` is nil for a response without a body.
   func fields(for head: ResponseHead, isChanged: Bool?) -> HTTPFields
 
   /// Changes the lines of a stream of events; nil for all other bodies.
@@ -74,10 +69,7 @@ extension HTTPFields {
     return HTTPFields(fields.filter { field in !stale.contains { field.isNamed($0) } })
   }
 
-  /// The fields without those of the connection, and without others.
-  ///
-  /// - Parameter isLeftOut: Whether to leave out a field with this name in lower case.
-  /// - Returns: The remaining fields in their order.
+  /// The fields without those of the connection, and without others, by their names in lower case.
   func endToEnd(without isLeftOut: (String) -> Bool) -> HTTPFields {
     let listed = (self["Connection"] ?? "").split(separator: ",").map { $0.trimmed.lowercased() }
     let hop = [

@@ -13,9 +13,6 @@ struct GatewayForwarding: Sendable {
   private static let longestDocument = 8 << 20
 
   /// The response of the server, with a changed document or with the body as it arrives.
-  ///
-  /// - Throws: ``Problem`` if the server does not respond, or ends a document early. No byte has been sent to the client
-  ///   then.
   func response(
     to request: ServiceRequest,
     _ exchange: some GatewayExchange
@@ -60,8 +57,6 @@ struct GatewayForwarding: Sendable {
   }
 
   /// The upgrade of a client's connection to a WebSocket.
-  ///
-  /// - Throws: ``Problem`` if the server cannot be reached.
   func webSocket(_ exchange: MastodonExchange) async throws(Problem) -> ServiceResponse {
     do throws(LoadError) {
       let upgrade = try await exchange.webSocket { [loader] url throws(LoadError) in

@@ -5,9 +5,7 @@ struct GatewayOption: Sendable, Hashable {
   /// The server of the Mastodon API, such as `https://mastodon.example`, without a path; nil for none.
   let mastodon: String?
 
-  /// Reads the value of the option.
-  ///
-  /// - Throws: ``ServiceError`` for another form than `pictures` or `mastodon=URL`.
+  /// Reads `pictures` or `mastodon=URL`.
   init(_ text: String) throws(ServiceError) {
     if text == "pictures" {
       mastodon = nil
@@ -15,13 +13,13 @@ struct GatewayOption: Sendable, Hashable {
     }
     let expected = "expected `pictures`, or a server such as `mastodon=https://mastodon.example`"
     guard text.hasPrefix("mastodon=") else {
-      throw ServiceError("--gateway \(text): \(expected)", isUsage: true)
+      throw .usage("--gateway \(text): \(expected)")
     }
     var address = String(text.dropFirst("mastodon=".count))
     while address.hasSuffix("/") { address.removeLast() }
     guard let url = try? ImageURL(address), let scheme = address.firstRange(of: "://"),
       address[scheme.upperBound...].allSatisfy({ !"/?#@".contains($0) }), !url.host.isEmpty
-    else { throw ServiceError("--gateway \(text): \(expected)", isUsage: true) }
+    else { throw .usage("--gateway \(text): \(expected)") }
     mastodon = address
   }
 }

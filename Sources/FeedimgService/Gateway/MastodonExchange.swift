@@ -66,11 +66,7 @@ struct MastodonExchange: GatewayExchange {
     )
   }
 
-  /// The upgrade of the client's connection to a WebSocket over a connection to the server.
-  ///
-  /// - Parameter connect: Connects to the server of a URL.
-  /// - Returns: The upgrade, which owns the connection.
-  /// - Throws: ``LoadError`` if there is no connection.
+  /// The upgrade of the client's connection to a WebSocket over a connection to the server, which it owns.
   func webSocket(
     _ connect: (ImageURL) async throws(LoadError) -> Int32
   ) async throws(LoadError) -> WebSocketUpgrade {

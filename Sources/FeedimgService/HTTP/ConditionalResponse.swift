@@ -22,13 +22,7 @@ enum ConditionalResponse: Sendable, Hashable {
     self.init(range: applies ? request.range : nil, length: length ?? 0)
   }
 
-  /// Reads the field `Range` (RFC 9110 §14).
-  ///
-  /// Several ranges and malformed ranges are ignored, as the RFC allows.
-  ///
-  /// - Parameters:
-  ///   - range: Such as `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil for the whole body.
-  ///   - length: The length of the whole body in bytes.
+  /// Reads the field `Range` (RFC 9110 §14); several ranges and malformed ranges are ignored, as the RFC allows.
   init(range: String?, length: Int) {
     self = .full
     guard let range, range.prefix(6).lowercased() == "bytes=" else { return }
@@ -75,12 +69,7 @@ enum ConditionalResponse: Sendable, Hashable {
 }
 
 extension ServiceResponse {
-  /// Makes this a response with a part of a body.
-  ///
-  /// - Parameters:
-  ///   - range: The part.
-  ///   - length: The length of the whole body in bytes.
-  ///   - part: The bytes of the part.
+  /// Makes this a response with a part of a body of this length.
   mutating func become(_ range: Range<Int>, of length: Int, _ part: Body) {
     (status, body) = (206, part)
     let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"

@@ -1,10 +1,7 @@
 import NIOHTTP1
 
 extension HTTPParserError {
-  /// Explains why a request cannot be parsed.
-  ///
-  /// - Parameter limits: The limits that the request may have exceeded.
-  /// - Returns: The problem to refuse the request with.
+  /// The problem to refuse the request with, which may have exceeded the limits.
   func problem(_ limits: ConnectionLimits) -> Problem {
     switch self {
     case .headerOverflow:

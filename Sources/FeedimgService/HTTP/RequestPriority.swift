@@ -6,8 +6,6 @@ struct RequestPriority: Sendable, Hashable {
   let urgency: Int
 
   /// Reads the field `Priority`, such as `u=1, i`; malformed members are ignored (§4).
-  ///
-  /// - Parameter field: Nil if it is absent, which means an urgency of 3.
   init(_ field: String?) {
     var urgency = 3
     for member in field?.split(separator: ",") ?? [] {

@@ -16,23 +16,14 @@ struct ServerTiming: Sendable {
   /// - Parameter start: The arrival of the request, which begins the stage `decide`.
   init(at start: ContinuousClock.Instant) { (self.start, current) = (start, (.decide, start)) }
 
-  /// Enters the next stage.
-  ///
-  /// - Parameters:
-  ///   - stage: Nil for a stage that is not reported.
-  ///   - time: The time of the change; a time before the previous change counts as that change.
+  /// Enters the next stage, or nil for one that is not reported; a time before the previous change counts as that.
   mutating func enter(_ stage: Stage?, at time: ContinuousClock.Instant) {
     let time = max(time, current.since)
     end(at: time)
     current = (stage, time)
   }
 
-  /// Formats each stage, then the total, in milliseconds.
-  ///
-  /// - Parameters:
-  ///   - now: The end of the reported time.
-  ///   - isStreaming: Whether the body is still being received, so that the time of `receive` is unknown.
-  /// - Returns: The value of the field.
+  /// Formats each stage, then the total, in milliseconds; the time of `receive` is unknown while the body arrives.
   func text(at now: ContinuousClock.Instant, isStreaming: Bool = false) -> String {
     var timing = self
     timing.enter(nil, at: now)

@@ -64,12 +64,7 @@ struct CompleteImage: Sendable {
     ]
   }
 
-  /// Describes a cached image (RFC 9211).
-  ///
-  /// - Parameters:
-  ///   - timeLeft: The rest of the freshness lifetime in seconds, negative for a stale image; nil if it is unknown.
-  ///   - source: The place of the image.
-  /// - Returns: The value of `Cache-Status`.
+  /// The value of `Cache-Status` (RFC 9211) for an image with this rest of its freshness lifetime, if known.
   static func hit(_ timeLeft: Double?, in source: LoadedImage.Source) -> String {
     guard let timeLeft, timeLeft.isFinite else { return "feedimg; hit; detail=\(source.rawValue)" }
     return

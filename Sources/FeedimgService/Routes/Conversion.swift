@@ -15,12 +15,7 @@ struct Conversion: Sendable, Hashable {
   /// The largest size, in pixels.
   let size: PixelSize
 
-  /// Reads `format=`; nil where it is absent.
-  ///
-  /// - Parameters:
-  ///   - target: The target of the request.
-  ///   - size: The size of the view in the same target.
-  /// - Throws: ``Problem`` 422 for an unknown format.
+  /// Reads `format=`, for the size of the view in the same target; nil where it is absent.
   init?(_ target: RequestTarget, for size: DisplaySize?) throws(Problem) {
     guard let text = target["format"] else { return nil }
     guard let format = Format(rawValue: text) else {

@@ -18,9 +18,7 @@ extension ImageLoader {
 }
 
 extension NetworkStatus {
-  /// `GET /v1/network`: the state as `feedimg network --json` prints it.
-  ///
-  /// - Parameter overrides: The facts in place of the real ones, which the response lists as `simulated`.
+  /// `GET /v1/network`: the state as `feedimg network --json` prints it, with the overrides, if any, as `simulated`.
   func response(_ overrides: [SituationOverride]) throws(Problem) -> ServiceResponse {
     guard case .object(var object) = state.jsonValue else {
       throw Problem(500, "the state of the network cannot be read")
@@ -48,11 +46,7 @@ extension Policies {
     ServiceResponse(json: "[\(list().map(\.json).joined(separator: ","))]\n")
   }
 
-  /// `GET /v1/policy`: the rules of `name=`, as `feedimg policy export --json` prints them.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - active: The policy to export without `name=`.
+  /// `GET /v1/policy`: the rules of `name=` or of the active policy, as `feedimg policy export --json` prints them.
   func rules(_ request: ServiceRequest, active: String) throws(Problem) -> ServiceResponse {
     let name = request.target["name"]
     if let name { try Problem.reporting(404) { () throws(ConfigurationError) in try checkName(name) } }
@@ -92,8 +86,6 @@ extension ImageCache {
 
 extension RequestTarget {
   /// The value of a numeric parameter; nil if it is absent.
-  ///
-  /// - Throws: ``Problem`` 400 for another value.
   func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
     guard let text = self[name] else { return nil }
     if let number = Int(text), range.contains(number) { return number }

@@ -11,54 +11,41 @@ enum ItemDocument {
 
   /// Reads a complete document.
   ///
-  /// - Throws: ``ItemDocumentError`` for a document that is neither.
-  init(_ bytes: [UInt8], _ reader: FeedReader) throws(ItemDocumentError) {
+  /// - Parameters:
+  ///   - bytes: The document.
+  ///   - reader: The reader for another format; with a format, it reads the document.
+  ///   - otherScheme: The status for an item whose URL is of another scheme than http and https.
+  /// - Throws: ``Problem`` 400 for a malformed document, and 422 for an invalid item.
+  init(_ bytes: [UInt8], _ reader: FeedReader, otherScheme: Int = 422) throws(Problem) {
     guard reader.format == nil else {
       self = .feed(try Self.feed(bytes, reader))
       return
     }
-    let error: ItemDocumentError
-    let itemError: FeedItemError
+    let (problem, fault): (Problem, FeedItemError)
     do throws(JSONError) {
       let values = try JSONReader.values(in: bytes)
       do throws(FeedItemError) {
         self = .items(try FeedItem.items(in: values), values)
         return
-      } catch let fault {
-        (error, itemError) = (.items(fault), fault)
+      } catch {
+        let isScheme = error.namesOtherScheme && otherScheme != 422
+        let code = isScheme ? "forbidden-scheme" : nil
+        (problem, fault) = (Problem(isScheme ? otherScheme : 422, "\(error)", code: code), error)
       }
-    } catch let fault {
-      error = .syntax("not JSON: \(fault)")
-      itemError = FeedItemError(fault)
+    } catch {
+      (problem, fault) = (Problem(400, "not JSON: \(error)"), FeedItemError(error))
     }
-    guard let format = FeedFormat(detecting: bytes, notReadFor: itemError) else { throw error }
+    guard let format = FeedFormat(detecting: bytes, notReadFor: fault) else { throw problem }
     var reader = reader
     reader.format = format
     self = .feed(try Self.feed(bytes, reader))
   }
 
-  private static func feed(_ bytes: [UInt8], _ reader: FeedReader) throws(ItemDocumentError) -> [FeedItem] {
+  private static func feed(_ bytes: [UInt8], _ reader: FeedReader) throws(Problem) -> [FeedItem] {
     do throws(FeedError) {
       return try reader.read(bytes).items
     } catch {
-      throw error.code == .invalidEntry ? .entry("\(error)") : .syntax("\(error)")
-    }
-  }
-}
-
-/// Why a document has no items.
-enum ItemDocumentError: Error, CustomStringConvertible {
-  /// The document is incomplete, or its syntax is invalid.
-  case syntax(String)
-  /// An item is invalid.
-  case items(FeedItemError)
-  /// An entry of a feed is invalid, and the reader is strict.
-  case entry(String)
-
-  var description: String {
-    switch self {
-    case .syntax(let message), .entry(let message): message
-    case .items(let error): "\(error)"
+      throw Problem(error.code == .invalidEntry ? 422 : 400, "\(error)")
     }
   }
 }

@@ -30,19 +30,19 @@ extension ServiceConfiguration {
     do throws(FileFault) {
       bytes = try OpenFile(file, to: "read", O_RDONLY | O_NONBLOCK).read(upTo: Self.maximumLength)
     } catch {
-      throw ServiceError("`\(file)`: cannot be read: \(FileFault.words(for: error.reason))", isUsage: true)
+      throw .usage("`\(file)`: cannot be read: \(FileFault.words(for: error.reason))")
     }
     guard bytes.count <= Self.maximumLength else {
-      throw ServiceError("`\(file)` is longer than \(Self.maximumLength >> 20) MiB", isUsage: true)
+      throw .usage("`\(file)` is longer than \(Self.maximumLength >> 20) MiB")
     }
-    do throws(ItemDocumentError) {
+    do throws(Problem) {
       return switch try ItemDocument(bytes, feed) {
       case .items(_, let values):
         if values.count == 1, case .array(let elements) = values[0] { elements } else { values }
       case .feed(let items): items.map(\.jsonValue)
       }
     } catch {
-      throw ServiceError("`\(file)`: \(error.description)", isUsage: true)
+      throw .usage("`\(file)`: \(error.detail)")
     }
   }
 }

@@ -19,9 +19,6 @@ final class LoadRecord: LoadObserving {
   /// Whether the validation comes before the response; otherwise it runs afterwards.
   private let isReload: Bool
 
-  /// - Parameters:
-  ///   - isReload: Whether the client asked for a validation.
-  ///   - start: The arrival of the request.
   init(isReload: Bool, at start: ContinuousClock.Instant = .now) {
     state = Mutex(State(timing: ServerTiming(at: start)))
     self.isReload = isReload

@@ -62,8 +62,6 @@ extension LoadRegistry {
 
 extension ServiceRequest {
   /// The name that the client gives to the load in `Feedimg-Load`; nil where the field is absent.
-  ///
-  /// - Throws: ``Problem`` 400 for a malformed name.
   var loadName: String? {
     get throws(Problem) {
       guard let name = fields["Feedimg-Load"] else { return nil }

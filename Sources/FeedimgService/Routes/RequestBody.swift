@@ -21,8 +21,8 @@ extension ServiceRequest {
   func items(otherScheme: Int = 422) throws(Problem) -> (items: [FeedItem], form: ItemsForm) {
     try expectBody(in: Self.itemTypes)
     let reader = try feedReader()
-    do throws(ItemDocumentError) {
-      switch try ItemDocument(Array(body), reader) {
+    do throws(Problem) {
+      switch try ItemDocument(Array(body), reader, otherScheme: otherScheme) {
       case .feed(let items): return (items, .array)
       case .items(let items, let values):
         if values.count > 1 { return (items, .lines) }
@@ -31,14 +31,9 @@ extension ServiceRequest {
         return (items, mediaType == nil || mediaType == "application/json" ? .single : .lines)
       }
     } catch {
-      switch error {
-      case .syntax(let message):
-        throw Problem(400, message.hasPrefix("not JSON") ? "the body is \(message)" : message)
-      case .entry(let message): throw Problem(422, message)
-      case .items(let error):
-        let isScheme = error.namesOtherScheme && otherScheme != 422
-        throw Problem(isScheme ? otherScheme : 422, "\(error)", code: isScheme ? "forbidden-scheme" : nil)
-      }
+      var problem = error
+      if problem.detail.hasPrefix("not JSON") { problem.detail = "the body is " + problem.detail }
+      throw problem
     }
   }
 

@@ -3,12 +3,12 @@ import Feedimg
 extension RequestTarget {
   /// The loader for the overrides in the query: `network=`, `metered=`, `set=` and `policy=`.
   ///
-  /// The overrides mean the same as the options of the command and hold for this request alone.
+  /// They mean the same as the options of the command and hold for this request alone.
   ///
   /// - Parameters:
-  ///   - base: The loader to share everything else with.
+  ///   - base: The loader to share everything else with; the result where there are no overrides.
   ///   - isOffline: Whether to decide as without a network, regardless of the query.
-  /// - Returns: The shared loader where the query has no overrides.
+  /// - Returns: The loader for this request.
   /// - Throws: ``Problem`` 422 for an invalid override.
   func loader(from base: ImageLoader, isOffline: Bool = false) throws(Problem) -> ImageLoader {
     var facts: [SituationOverride] = []
@@ -19,14 +19,11 @@ extension RequestTarget {
           SituationOverride(fact: parameter.name, value: parameter.value, source: "`\(parameter.name)=`")
         )
       case "set":
-        let sides = parameter.value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard sides.count == 2 else {
-          throw Problem(
-            422,
-            "`set=`: expected a fact and its value, such as `always-original=yes`, found `\(parameter.value)`"
-          )
+        guard let fact = SituationOverride(pair: parameter.value, source: "`set=`") else {
+          let expected = "expected a fact and its value, such as `always-original=yes`"
+          throw Problem(422, "`set=`: \(expected), found `\(parameter.value)`")
         }
-        facts.append(SituationOverride(fact: String(sides[0]), value: String(sides[1]), source: "`set=`"))
+        facts.append(fact)
       default: break
       }
     }
@@ -36,5 +33,14 @@ extension RequestTarget {
     return try Problem.reporting(422) { () throws(ConfigurationError) in
       try base.loader(given: facts, policy: policy)
     }
+  }
+}
+
+extension SituationOverride {
+  /// Reads a fact and its value, such as `always-original=yes`; nil without `=`.
+  init?(pair: String, source: String) {
+    let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard sides.count == 2 else { return nil }
+    self.init(fact: String(sides[0]), value: String(sides[1]), source: source)
   }
 }

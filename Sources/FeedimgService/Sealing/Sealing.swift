@@ -20,12 +20,7 @@ final class Sealing: Sendable {
   /// - Parameter descriptors: The limit of open descriptors of the process.
   init(descriptors: Int) { isAllowed = descriptors >= Self.fewestDescriptors && SealedBody.canBeSent() }
 
-  /// The sealed copy of an image that is about to be sent.
-  ///
-  /// - Parameters:
-  ///   - image: An image in memory.
-  ///   - loader: The loader with that memory.
-  /// - Returns: Nil where there is no copy and none is due or possible.
+  /// The sealed copy of an image in memory that is about to be sent; nil where none is due or possible.
   func copy(of image: MemoryHit, in loader: ImageLoader) -> SealedBody? {
     if let copy = image.copy { return copy as? SealedBody }
     guard isAllowed, (SealedBody.minimumLength...Self.maximumLength).contains(image.bytes.count),

@@ -9,12 +9,7 @@ extension AccessRule {
     var group: UInt32 = .max
   }
 
-  /// The access rule of a new connection.
-  ///
-  /// - Parameters:
-  ///   - channel: The connection.
-  ///   - token: The token that TCP needs; nil for none.
-  /// - Returns: The rule, on the event loop of the channel; fails where the kernel does not name the user.
+  /// The access rule of a new connection; fails where the kernel does not name the user.
   static func rule(of channel: any Channel, token: AccessToken?) -> EventLoopFuture<AccessRule> {
     if let port = channel.localAddress?.port {
       return channel.eventLoop.makeSucceededFuture(.loopback(port: port, token: token))

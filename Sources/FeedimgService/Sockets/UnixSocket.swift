@@ -11,23 +11,15 @@ final class UnixSocket: Sendable {
   private let lock: OpenFile
 
   /// Makes sure that this service alone may listen on a path.
-  ///
-  /// - Throws: ``ServiceError`` for a path that another service or another file has, or that cannot be used.
   init(path: String) throws(ServiceError) {
     self.path = path
     // An invalid path leaves no files behind.
     var status = stat()
     if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
-      throw ServiceError(
-        "`\(path)` exists and is not a socket; remove it, or choose another path with --socket",
-        isUsage: true
-      )
+      throw .usage("`\(path)` exists and is not a socket; remove it, or choose another path with --socket")
     }
     guard (try? SocketAddress(unixDomainSocketPath: path)) != nil else {
-      throw ServiceError(
-        "`\(path)` is too long for a socket; choose a shorter path with --socket",
-        isUsage: true
-      )
+      throw .usage("`\(path)` is too long for a socket; choose a shorter path with --socket")
     }
     let name = "\(path).lock"
     do throws(FileFault) {

@@ -12,7 +12,6 @@ final class PixelsProgram: Sendable {
   /// Waits for one run at a time, so that the memory of all conversions is bounded.
   private let thread = ThreadExecutor("feedimg-pixels")
 
-  /// - Parameter environment: The variables of the program.
   init(environment: [String: String]) { variables = environment.map { "\($0.key)=\($0.value)" } }
 
   /// Converts an image; a request that is cancelled before its turn runs nothing.

@@ -7,7 +7,6 @@ import NIOCore
 struct ServiceManager: Sendable {
   private let environment: [String: String]
 
-  /// - Parameter environment: The variables of the process.
   init(environment: [String: String]) { self.environment = environment }
 
   /// Reports that the service accepts clients.
@@ -35,9 +34,7 @@ struct ServiceManager: Sendable {
   /// A listening socket that the manager passes to this process.
   typealias PassedSocket = (descriptor: Int32, isUnix: Bool)
 
-  /// The listening sockets that the manager passes to this process.
-  ///
-  /// - Throws: ``ServiceError`` for a descriptor of another kind.
+  /// The listening sockets that the manager passes to this process; any other descriptor is an error.
   func sockets() throws(ServiceError) -> [PassedSocket] {
     guard environment["LISTEN_PID"] == String(getpid()),
       let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), (1...64).contains(count)

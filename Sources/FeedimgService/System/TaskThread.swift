@@ -1,4 +1,5 @@
 import FeedimgSystem
+import NIOCore
 import NIOPosix
 
 /// The thread for the tasks of the service, except those that run on an event loop or on `PipelineActor`.
@@ -16,4 +17,16 @@ public enum TaskThread {
 
   /// The largest block that malloc reuses, in bytes; the system would have to clear a new one each time.
   private static let reusedLength = 512 << 10
+}
+
+/// Runs tasks on an event loop.
+final class EventLoopTaskExecutor: TaskExecutor {
+  private let loop: any EventLoop
+
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
 }
