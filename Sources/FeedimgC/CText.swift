@@ -16,8 +16,6 @@ final class CText: @unchecked Sendable {
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
 
 /// Returns a copy of a text that the program frees.
-///
-/// - Throws: ``Failure`` without memory.
 func copy(_ text: String) throws(Failure) -> UnsafeMutablePointer<CChar> {
   guard let copy = strdup(text) else { throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no memory is left") }
   return copy

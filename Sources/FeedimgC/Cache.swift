@@ -128,8 +128,6 @@ extension ImageVariant.Role {
 }
 
 /// Reads a URL.
-///
-/// - Throws: ``Failure`` for NULL and for an invalid URL.
 private func imageURL(_ pointer: UnsafePointer<CChar>?) throws(Failure) -> ImageURL {
   let text = try given(text(pointer), "url")
   do throws(ImageURLError) {

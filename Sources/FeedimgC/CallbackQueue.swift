@@ -41,10 +41,7 @@ final class CallbackQueue: Sendable {
   /// Readable while callbacks wait; nil if a thread of this queue runs them.
   private let waker: Waker?
 
-  /// Makes a queue.
-  ///
-  /// - Parameter hasThread: Whether a thread of the queue runs the callbacks, instead of ``dispatch()``.
-  /// - Throws: ``Failure`` if the system has no thread or descriptor left.
+  /// Makes a queue; a thread of it runs the callbacks, or ``dispatch()`` does.
   init(hasThread: Bool) throws(Failure) {
     waker = hasThread ? nil : Waker()
     guard hasThread || waker != nil else { throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no descriptor is left") }
@@ -123,9 +120,7 @@ final class CallbackQueue: Sendable {
     waitForCallback { _ in true }
   }
 
-  /// Runs the callbacks that wait now.
-  ///
-  /// - Returns: How many ran.
+  /// Runs the callbacks that wait now; returns how many ran.
   func dispatch() -> Int {
     let waiting = lock.withLock { $0.waiting.count }
     var count = 0
@@ -181,7 +176,7 @@ final class Operation: Sendable {
   private let owner: CallbackQueue.Owner
   private let stop: @Sendable () -> Void
 
-  /// - Parameter stop: Stops the operation; called when it ends and when its loader is freed.
+  /// Makes an operation, which `stop` stops when it ends or when its loader is freed.
   init(_ callbacks: CallbackQueue, _ owner: CallbackQueue.Owner, stop: @escaping @Sendable () -> Void) {
     (self.callbacks, self.owner, self.stop) = (callbacks, owner, stop)
     callbacks.whenClosed(owner, stop)

@@ -10,25 +10,19 @@ func object<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) -
   handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
 }
 
-/// Frees a handle.
-///
-/// - Returns: Its object; nil for NULL.
+/// Frees a handle, and returns its object; nil for NULL.
 @discardableResult
 func release<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) -> Object? {
   handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
 }
 
-/// Returns an argument of a function.
-///
-/// - Throws: ``Failure`` if it is NULL.
+/// Returns an argument of a function; NULL is a failure.
 func given<Value>(_ argument: Value?, _ name: StaticString) throws(Failure) -> Value {
   guard let argument else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`\(name)` is NULL") }
   return argument
 }
 
-/// Returns the object of a handle.
-///
-/// - Throws: ``Failure`` for NULL.
+/// Returns the object of a handle; NULL is a failure.
 func given<Object: AnyObject>(
   _ handle: OpaquePointer?,
   _ name: StaticString,

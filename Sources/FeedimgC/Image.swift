@@ -113,10 +113,7 @@ func stableAddress(of bytes: [UInt8]) -> UnsafeRawPointer? {
   bytes.withUnsafeBytes { $0.baseAddress }
 }
 
-/// Writes the pixels of a bitmap that a handle holds.
-///
-/// - Returns: 1; 0 without a bitmap.
-/// - Throws: ``Failure`` for NULL.
+/// Writes the pixels of a bitmap that a handle holds; returns 1, or 0 without a bitmap.
 func writePixels(_ bitmap: Bitmap?, to out: UnsafeMutablePointer<feedimg_pixels>?) throws(Failure) -> CInt {
   let out = try given(out, "out")
   guard let bitmap else { return 0 }

@@ -12,8 +12,6 @@ struct LoadOptions {
   var progress: feedimg_progress_callback?
 
   /// Reads the options; NULL has the defaults.
-  ///
-  /// - Throws: ``Failure`` for an invalid struct.
   init(_ pointer: UnsafePointer<feedimg_load_options>?) throws(Failure) {
     guard let options = try read(pointer, "options") else { return }
     priority = try LoadPriority(options.priority)

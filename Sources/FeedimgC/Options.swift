@@ -9,8 +9,6 @@ struct Options {
   var hasThread = true
 
   /// Reads the options; NULL has the defaults.
-  ///
-  /// - Throws: ``Failure`` for an invalid struct.
   init(_ pointer: UnsafePointer<feedimg_options>?) throws(Failure) {
     guard let options = try read(pointer, "options") else { return }
     switch options.dispatch {
@@ -67,9 +65,7 @@ struct Options {
   }
 }
 
-/// Returns a fact's name and value.
-///
-/// - Throws: ``Failure`` if one is NULL.
+/// Returns a fact's name and value; NULL is a failure.
 private func pair(_ fact: feedimg_fact, _ name: StaticString) throws(Failure) -> (String, String) {
   (try given(text(fact.name), name), try given(text(fact.value), name))
 }
@@ -82,8 +78,6 @@ func list(_ text: String) -> [String] {
 }
 
 /// Reads the values of declared facts.
-///
-/// - Throws: ``Failure`` for an invalid array.
 func readFacts(_ facts: UnsafePointer<feedimg_fact>?, _ count: Int) throws(Failure) -> [String: String] {
   var values: [String: String] = [:]
   for fact in try elements(facts, count, "facts") {

@@ -2,8 +2,6 @@ import CFeedimg
 import FeedimgModel
 
 /// Reads the processors of a request, in order.
-///
-/// - Throws: ``Failure`` for an unknown kind, and for a function without an identifier.
 func readProcessors(
   _ processors: UnsafePointer<feedimg_processor>?,
   _ count: Int

@@ -31,8 +31,6 @@ func read<Struct: BitwiseCopyable>(
 }
 
 /// Writes as many members of a struct as the program knows.
-///
-/// - Throws: ``Failure`` for NULL or an impossible size.
 func write<Struct: BitwiseCopyable>(
   _ value: Struct,
   to pointer: UnsafeMutablePointer<Struct>?,
@@ -56,8 +54,6 @@ private func size(_ pointer: UnsafeRawPointer, _ name: StaticString) throws(Fail
 }
 
 /// Returns the elements of an array.
-///
-/// - Throws: ``Failure`` for NULL with a number above 0.
 func elements<Element>(
   _ start: UnsafePointer<Element>?,
   _ count: Int,

@@ -102,9 +102,7 @@ final class FrameReader {
 
   var outputSize: Int { placement.storedSize.width * placement.storedSize.height * 4 }
 
-  /// The next frame; nil after the last.
-  ///
-  /// - Throws: ``DecodeError``, also for a partial frame unless the request allows damage.
+  /// The next frame; nil after the last, and an error for a partial frame unless the request allows damage.
   func next() throws(DecodeError) -> Frame? {
     let stored = PixelSize(width: Int(head.width), height: Int(head.height))
     let least = placement.minimumSize(of: stored)

@@ -12,43 +12,37 @@ extension Diagnosis {
 
   /// Whether the gateway responds; nil if no service has one.
   private static func gateway(_ configuration: ImageLoader.Configuration) -> Finding? {
+    func finding(_ verdict: Verdict, _ text: String) -> Finding { Finding("gateway", verdict, text) }
     guard let gateway = GatewayStatus(configuration) else { return nil }
     guard let address = gateway.address else {
-      let text = "the service listens on no port, so no client can use its gateway; add `--port 8080`"
-      return Finding("gateway", .warning, text)
+      let fault = "the service listens on no port, so no client can use its gateway"
+      return finding(.warning, "\(fault); add `--port 8080`")
     }
     guard gateway.isReached else {
-      let text = "the gateway at `\(address)` does not respond; start `feedimg serve` again"
-      return Finding("gateway", .warning, text)
+      return finding(
+        .warning,
+        "the gateway at `\(address)` does not respond; start `feedimg serve` again"
+      )
     }
     let server = gateway.server.map { " and serves the API of `\($0)`" } ?? ""
-    let text =
-      "the gateway at `\(address)` responds\(server); `feedimg gateway` prints the settings of clients"
-    return Finding("gateway", .ok, text)
+    let advice = "`feedimg gateway` prints the settings of clients"
+    return finding(.ok, "the gateway at `\(address)` responds\(server); \(advice)")
   }
 
   private static func listener(_ path: String) -> Finding {
+    func finding(_ verdict: Verdict, _ text: String) -> Finding { Finding("service", verdict, text) }
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      return Finding("service", .ok, "`feedimg serve` is not running; each program downloads its own images")
+      return finding(.ok, "`feedimg serve` is not running; each program downloads its own images")
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      return Finding(
-        "service",
-        .broken,
-        "`\(path)` is not a socket; remove it so that `feedimg serve` can listen there"
-      )
+      return finding(.broken, "`\(path)` is not a socket; remove it so that `feedimg serve` can listen there")
     }
-    switch connect(to: path) {
-    case 0: return Finding("service", .ok, "a service listens at `\(path)`")
+    return switch connect(to: path) {
+    case 0: finding(.ok, "a service listens at `\(path)`")
     case ECONNREFUSED:
-      return Finding(
-        "service",
-        .broken,
-        "no service listens at `\(path)`; remove that socket or start `feedimg serve`"
-      )
-    case let code:
-      return Finding("service", .warning, "`\(path)` cannot be reached (\(FileFault.words(for: code)))")
+      finding(.broken, "no service listens at `\(path)`; remove that socket or start `feedimg serve`")
+    case let code: finding(.warning, "`\(path)` cannot be reached (\(FileFault.words(for: code)))")
     }
   }
 
@@ -66,9 +60,7 @@ extension Diagnosis {
       : Finding("token", .broken, "\(fault); \(advice)")
   }
 
-  /// Connects to a Unix socket and closes the connection.
-  ///
-  /// - Returns: Zero on success, else `errno`.
+  /// Connects to a Unix socket and closes the connection; returns zero, or `errno` on failure.
   private static func connect(to path: String) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

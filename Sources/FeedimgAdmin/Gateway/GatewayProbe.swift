@@ -2,10 +2,7 @@ import Glibc
 
 /// One request to a gateway on this machine, without the start of libcurl.
 enum GatewayProbe {
-  /// Asks for the methods of `/g/`.
-  ///
-  /// - Parameter address: A URL with a numeric host and a port.
-  /// - Returns: The status of the response; nil if there is none.
+  /// The status of a response to a request for the methods of `/g/`; nil without one.
   static func status(of address: String) -> Int? {
     guard let scheme = address.firstRange(of: "://"), let colon = address.lastIndex(of: ":"),
       colon > scheme.upperBound

@@ -102,11 +102,7 @@ extension Policies {
 
 /// The description of a policy in its file.
 enum Prose {
-  /// The first paragraph of a Markdown text that is neither a heading nor a table, or the `description` of
-  /// JSON.
-  ///
-  /// - Parameter text: The content of a policy file.
-  /// - Returns: One line; empty if the file begins with the table.
+  /// The first paragraph that is neither a heading nor a table, or the `description` of JSON; one line, or empty.
   static func firstParagraph(_ text: [UInt8]) -> String {
     if case .object(let object)? = try? JSONReader.value(in: text) {
       return line(object["description"]?.text ?? "")

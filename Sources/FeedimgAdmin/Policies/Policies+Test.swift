@@ -138,8 +138,6 @@ struct CaseSuite {
 
 extension Policies {
   /// The test cases that the arguments name; without arguments, those of all installed policies.
-  ///
-  /// - Throws: ``PolicyFault`` for an argument without cases.
   func suites(_ arguments: [String]) throws(PolicyFault) -> [CaseSuite] {
     guard !arguments.isEmpty else {
       return catalog.names().flatMap { name in
@@ -196,8 +194,6 @@ extension Policies {
   }
 
   /// The policy that the cases test.
-  ///
-  /// - Throws: ``PolicyFault`` if the policy cannot be read.
   func table(for suite: CaseSuite, _ policy: String?) throws(PolicyFault) -> PolicyTable {
     if let policy { return try named(policy).table }
     if let source = suite.source {

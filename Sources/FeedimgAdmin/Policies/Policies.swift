@@ -77,8 +77,6 @@ extension Policies {
   }
 
   /// The policy that an argument names: an installed policy, or the content of a file, even with gaps.
-  ///
-  /// - Throws: ``PolicyFault`` if the policy cannot be read.
   func named(_ argument: String) throws(PolicyFault) -> NamedPolicy { try policy(.named(argument)) }
 
   /// The policy that a configuration chooses; see ``named(_:)``.

@@ -53,8 +53,8 @@ struct UsageChart {
   /// The chart as a complete SVG file, with light and dark colours.
   var svg: String {
     """
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.text(Self.size.width)) \
-    \(Self.text(Self.size.height))" role="img" aria-labelledby="title summary">
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.size.width.text) \
+    \(Self.size.height.text)" role="img" aria-labelledby="title summary">
     <title id="title">Received \(firstDay) to \(report.days.upperBound)</title>
     <desc id="summary">\(summary)</desc>
     <style>
@@ -122,27 +122,23 @@ struct UsageChart {
   private var scale: [String] {
     stride(from: 0, through: top, by: step).map { value in
       let y = Self.plot.bottom - height(value)
-      return #"<line class="line" x1="\#(Self.text(Self.plot.left))" x2="\#(Self.text(Self.plot.right))" "#
-        + #"y1="\#(Self.text(y))" y2="\#(Self.text(y))"/>"#
-        + #"<text class="faint end" x="\#(Self.text(Self.plot.left - 10))" y="\#(Self.text(y + 4))">"#
-        + "\(ByteCount(value).rounded)</text>"
+      return #"<line class="line" x1="\#(Self.plot.left.text)" x2="\#(Self.plot.right.text)" "#
+        + #"y1="\#(y.text)" y2="\#(y.text)"/>"#
+        + label(ByteCount(value).rounded, "faint end", x: Self.plot.left - 10, y: y + 4)
     }
   }
 
   private var columns: [String] {
     let slot = (Self.plot.right - Self.plot.left) / Double(bars.count)
     let width = min(slot * 0.72, 32)
-    let labelStep = Int((Double(bars.count) * 56 / (Self.plot.right - Self.plot.left)).rounded(.up))
+    let labelStep = max(1, Int((Double(bars.count) * 56 / (Self.plot.right - Self.plot.left)).rounded(.up)))
     return bars.enumerated().flatMap { index, bar in
       let middle = Self.plot.left + (Double(index) + 0.5) * slot
       var parts: [String] = []
       // The last bar is today's, which always has a label.
-      if (bars.count - 1 - index) % max(1, labelStep) == 0 {
-        let label = isByMonth ? bar.label : String(bar.label.dropFirst(5))
-        parts.append(
-          #"<text class="faint middle" x="\#(Self.text(middle))" y="\#(Self.text(Self.plot.bottom + 20))">"#
-            + "\(label)</text>"
-        )
+      if (bars.count - 1 - index) % labelStep == 0 {
+        let text = isByMonth ? bar.label : String(bar.label.dropFirst(5))
+        parts.append(label(text, "faint middle", x: middle, y: Self.plot.bottom + 20))
       }
       var y = Self.plot.bottom
       for network in Self.networks {
@@ -151,8 +147,8 @@ struct UsageChart {
         let height = max(height(bytes), 1)
         y -= height
         parts.append(
-          #"<rect class="\#(network.rawValue)" x="\#(Self.text(middle - width / 2))" y="\#(Self.text(y))" "#
-            + #"width="\#(Self.text(width))" height="\#(Self.text(height))"><title>"#
+          #"<rect class="\#(network.rawValue)" x="\#((middle - width / 2).text)" y="\#(y.text)" "#
+            + #"width="\#(width.text)" height="\#(height.text)"><title>"#
             + "\(bar.label) \(network.rawValue): \(ByteCount(bytes).rounded)</title></rect>"
         )
       }
@@ -168,24 +164,28 @@ struct UsageChart {
       guard sum.received.bytes > 0 else { continue }
       let text = "\(network.rawValue)  \(sum.received.rounded)"
       parts.append(
-        #"<rect class="\#(network.rawValue)" x="\#(Self.text(x))" y="364" width="12" height="12" rx="2"/>"#
-          + #"<text x="\#(Self.text(x + 18))" y="374">\#(text)</text>"#
+        #"<rect class="\#(network.rawValue)" x="\#(x.text)" y="364" width="12" height="12" rx="2"/>"#
+          + label(text, "name", x: x + 18, y: 374)
       )
       x += 44 + Double(text.count) * 7
     }
-    if parts.isEmpty {
-      return #"<text class="faint" x="\#(Self.text(x))" y="374">nothing was received</text>"#
-    }
+    if parts.isEmpty { return label("nothing was received", "faint", x: x, y: 374) }
     return parts.joined(separator: "\n")
+  }
+
+  private func label(_ text: String, _ style: String, x: Double, y: Double) -> String {
+    #"<text class="\#(style)" x="\#(x.text)" y="\#(y.text)">\#(text)</text>"#
   }
 
   private func height(_ bytes: Int) -> Double {
     Double(bytes) / Double(top) * (Self.plot.bottom - Self.plot.top)
   }
+}
 
+extension Double {
   /// The number with at most one decimal.
-  private static func text(_ number: Double) -> String {
-    let rounded = (number * 10).rounded() / 10
+  fileprivate var text: String {
+    let rounded = (self * 10).rounded() / 10
     return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
   }
 }
