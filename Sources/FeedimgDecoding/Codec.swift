@@ -15,7 +15,7 @@ enum Codec: String, Sendable, Hashable, CaseIterable {
   case gif = "image/gif"
 
   /// The codec of an image, by its first bytes.
-  init(of bytes: [UInt8]) throws(DecodeError) {
+  init(of bytes: some Collection<UInt8>) throws(DecodeError) {
     let type = MediaType.sniff(Array(bytes.prefix(MediaType.prefixLength)), declared: nil)
     guard let type else { throw DecodeError(.unknownFormat, "these bytes are no known image") }
     guard let codec = Self(rawValue: type) else {

@@ -96,11 +96,10 @@ public final class CodecDecoder: ImageDecoding {
     _ limits: DecodingLimits,
     _ stop: StopSign
   ) throws(DecodeError) -> DecodedImage {
-    let codec = try Codec(of: bytes)
-    return try bytes.withUnsafeBufferPointer { bytes throws(DecodeError) in
-      let reader = try FrameReader(codec, bytes, request, limits, stop)
+    try bytes.withUnsafeBufferPointer { bytes throws(DecodeError) in
+      let reader = try FrameReader(bytes, request, limits, stop)
       guard let frame = try reader.next() else {
-        throw DecodeError(.damaged, "the \(codec) picture is empty")
+        throw DecodeError(.damaged, "the \(reader.codec) picture is empty")
       }
       return DecodedImage(
         bitmap: frame.bitmap,
@@ -119,10 +118,9 @@ public final class CodecDecoder: ImageDecoding {
     _ limits: DecodingLimits,
     _ stop: StopSign
   ) throws(DecodeError) -> FrameSequence {
-    let codec = try Codec(of: bytes)
     let copy = EncodedBytes(bytes)
-    let reader = try FrameReader(codec, copy.buffer, request, limits, stop, owner: copy)
-    return FrameSequence(reader, codec, request, limit: limits.frames)
+    let reader = try FrameReader(copy.buffer, request, limits, stop, owner: copy)
+    return FrameSequence(reader, limit: limits.frames)
   }
 
   static func animation(
@@ -131,11 +129,10 @@ public final class CodecDecoder: ImageDecoding {
     _ limits: DecodingLimits,
     _ stop: StopSign
   ) throws(DecodeError) -> ImageAnimation {
-    let codec = try Codec(of: bytes)
-    return try bytes.withUnsafeBufferPointer { bytes throws(DecodeError) in
-      let reader = try FrameReader(codec, bytes, request, limits, stop)
+    try bytes.withUnsafeBufferPointer { bytes throws(DecodeError) in
+      let reader = try FrameReader(bytes, request, limits, stop)
       let most = min(limits.frames, limits.memory.bytes / max(1, reader.outputSize))
-      let sequence = FrameSequence(reader, codec, request, limit: most)
+      let sequence = FrameSequence(reader, limit: most)
       var frames: [ImageAnimation.Frame] = []
       while let frame = try sequence.next() { frames.append(frame) }
       return ImageAnimation(frames: frames, loopCount: sequence.loopCount, isPartial: sequence.isPartial)

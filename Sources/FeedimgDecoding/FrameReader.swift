@@ -14,9 +14,9 @@ final class FrameReader {
   }
 
   private let reader: Codec.Reader
-  private let request: DecodeRequest
+  let request: DecodeRequest
   private let limits: DecodingLimits
-  private let codec: Codec
+  let codec: Codec
   private let stop: StopSign
   /// Keeps the encoded bytes alive.
   private let owner: AnyObject?
@@ -38,13 +38,13 @@ final class FrameReader {
   ///
   /// - Throws: ``DecodeError``.
   init(
-    _ codec: Codec,
     _ bytes: UnsafeBufferPointer<UInt8>,
     _ request: DecodeRequest,
     _ limits: DecodingLimits,
     _ stop: StopSign,
     owner: AnyObject? = nil
   ) throws(DecodeError) {
+    codec = try Codec(of: bytes)
     var reason = [CChar](repeating: 0, count: 200)
     guard let start = bytes.baseAddress,
       let reader = codec.open(start, bytes.count, stop.pointer, reason: &reason)
@@ -61,7 +61,6 @@ final class FrameReader {
     self.reader = reader
     self.request = request
     self.limits = limits
-    self.codec = codec
     try checkLimits(stored)
   }
 

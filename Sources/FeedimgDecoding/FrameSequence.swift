@@ -3,8 +3,6 @@ package import FeedimgModel
 /// Reads the frames of an encoded image until its end, damage or the limit; used by one thread.
 package final class FrameSequence {
   private let reader: FrameReader
-  private let codec: Codec
-  private let request: DecodeRequest
   private let limit: Int
   private var count = 0
   private var isOver = false
@@ -12,12 +10,7 @@ package final class FrameSequence {
   private(set) var isPartial = false
 
   /// Reads at most `limit` frames; dropped frames make the sequence partial.
-  init(_ reader: FrameReader, _ codec: Codec, _ request: DecodeRequest, limit: Int) {
-    self.reader = reader
-    self.codec = codec
-    self.request = request
-    self.limit = limit
-  }
+  init(_ reader: FrameReader, limit: Int) { (self.reader, self.limit) = (reader, limit) }
 
   /// How many times the animation plays; nil for endless.
   package var loopCount: Int? { reader.loopCount }
@@ -27,7 +20,7 @@ package final class FrameSequence {
     guard !isOver else { return nil }
     do throws(DecodeError) {
       guard let frame = try reader.next() else {
-        guard count > 0 else { throw DecodeError(.damaged, "the \(codec) picture is empty") }
+        guard count > 0 else { throw DecodeError(.damaged, "the \(reader.codec) picture is empty") }
         isOver = true
         return nil
       }
@@ -41,7 +34,7 @@ package final class FrameSequence {
       return ImageAnimation.Frame(bitmap: frame.bitmap, duration: frame.duration)
     } catch {
       isOver = true
-      guard error.code == .damaged, request.damage == .show, count > 0 else { throw error }
+      guard error.code == .damaged, reader.request.damage == .show, count > 0 else { throw error }
       isPartial = true
       return nil
     }
