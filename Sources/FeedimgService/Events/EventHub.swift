@@ -27,9 +27,9 @@ final class EventHub: Sendable {
   var readerCount: Int { state.withLock { $0.readers.count } }
 
   /// Publishes a state that has changed, or an occurrence, as one line of data.
-  func publish(_ kind: String, _ data: String, as retention: EventLog.Retention = .history) {
+  func publish(_ kind: String, _ data: String, isState: Bool = true) {
     let slow = state.withLock { state -> [AsyncStream<String>.Continuation] in
-      guard let event = state.log.append(kind, data, as: retention) else { return [] }
+      guard let event = state.log.append(kind, data, isState: isState) else { return [] }
       let slow = state.readers.filter { _, reader in
         if case .enqueued = reader.yield(event.text) { return false }
         return true

@@ -63,7 +63,7 @@ final class ProgressPublisher: Sendable {
       return state.isDue
     }
     guard isNews else { return }
-    hub.publish("progress", text, as: .latest)
+    hub.publish("progress", text)
     schedule(Self.interval) { [weak self] in self?.publish() }
   }
 

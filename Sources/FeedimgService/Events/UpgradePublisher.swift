@@ -52,7 +52,7 @@ final class UpgradePublisher: Sendable {
     let items = state.withLock { $0.items.all }
     for (item, resolution) in zip(items, items.isEmpty ? [] : loader.upgrades(of: items)) {
       guard let resolution, state.withLock({ $0.items.forget(item) }) else { continue }
-      hub.publish("upgrade", Self.text(item, resolution), as: .occurrence)
+      hub.publish("upgrade", Self.text(item, resolution), isState: false)
     }
   }
 
