@@ -1,4 +1,5 @@
 import FeedimgModel
+import Glibc
 import NIOCore
 import NIOHTTP1
 
@@ -197,5 +198,18 @@ extension ConnectionHandler {
     sent.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
     let buffer = context.channel.allocator.buffer(bytes: bytes)
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: sent)
+  }
+}
+
+/// The value of the field `Date` (RFC 9110 §6.6.1).
+struct DateField {
+  private var second = -1
+  private var latest = ""
+
+  /// The current date, formatted once a second.
+  mutating func now() -> String {
+    let now = time(nil)
+    if now != second { (second, latest) = (now, HTTPDate.text(now)) }
+    return latest
   }
 }
