@@ -130,7 +130,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   private func withdraw() {
-    if let path = announcement.take() { cache.withdrawAnnouncement(at: path) }
+    if let path = announcement.take() { unlink(path) }
   }
 
   private static let finished = CacheError(

@@ -80,7 +80,7 @@ extension DiskCache {
   package func removeEverywhere(_ key: String) throws(CacheError) -> Bool {
     guard folder.exists(folder.path) else { return false }
     let isRemoved = try remove(key)
-    adoptPartialDownload(of: key)
+    adoptPartialDownloads(of: key)
     removePartialDownload(of: key)
     // Last, so that no process reads the image again after it has dropped its memory.
     do throws(FileFault) { try removalCount.add(.one) } catch { throw CacheError(.folder, error.description) }
@@ -104,7 +104,8 @@ extension DiskCache {
     sweepIncoming()
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] where name.hasSuffix(WriterSession.ending)
     {
-      removeIfAbandoned("\(folder.incoming)/\(name)")
+      let path = "\(folder.incoming)/\(name)"
+      if isAbandoned(path) { unlink(path) }
     }
     var fault: FileFault?
     for shard in Shard.all where folder.exists(folder.folder(of: shard)) {

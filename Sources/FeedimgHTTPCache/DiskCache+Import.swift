@@ -87,8 +87,7 @@ extension DiskCache {
         isKnown = true
       case .record(let name):
         guard isKnown else { throw reader.fault("is no export of feedimg: it does not say so") }
-        let line = try reader.content(atMost: CacheArchive.maximumRecord).dropLast()
-        pending = line.withUnsafeBytes { EntryRecord(line: $0) }
+        pending = EntryRecord(line: try reader.content(atMost: CacheArchive.maximumRecord).dropLast())
         guard pending?.body == name else { throw reader.fault("is damaged: `\(header.name)`") }
       case .body(let name):
         guard let record = pending, record.body == name, record.size == header.size else {

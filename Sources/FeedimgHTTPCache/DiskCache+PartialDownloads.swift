@@ -13,7 +13,7 @@ extension DiskCache {
 
   package func partialDownload(of key: String) -> PartialDownload? {
     guard hasPartialDownloads else { return nil }
-    adoptPartialDownload(of: key)
+    adoptPartialDownloads(of: key)
     return storedPartialDownload(of: key)
   }
 
@@ -128,10 +128,9 @@ enum PartialFile {
       let size = Int(exactly: length).map({ content.count - lengthDigits - $0 }), size > 0,
       size < content.count
     else { return nil }
-    let record = content.withUnsafeBytes { content in
-      EntryRecord(line: UnsafeRawBufferPointer(rebasing: content[size..<(content.count - lengthDigits)]))
-    }
-    guard let record, record.key == key, record.size == size else { return nil }
+    guard let record = EntryRecord(line: content[size...].dropLast(lengthDigits)), record.key == key,
+      record.size == size
+    else { return nil }
     let bytes = Array(content[..<size])
     return Checksum.of(bytes) == record.checksum ? (record, bytes) : nil
   }
@@ -162,18 +161,10 @@ extension DiskCache {
     }
   }
 
-  /// Removes a note, because its body was committed or discarded.
-  func withdrawAnnouncement(at path: String) { unlink(path) }
-
-  /// Turns what killed writers left of an image into its partial download.
-  func adoptPartialDownload(of key: String) {
-    let hash = Checksum.of(key).hexadecimal
+  /// Turns what killed writers left of one image or, before their bodies are swept, of all into partial downloads.
+  func adoptPartialDownloads(of key: String? = nil) {
+    let hash = key.map { Checksum.of($0).hexadecimal } ?? ""
     for note in notes() where note.hasPrefix(hash) { adopt(note) }
-  }
-
-  /// Turns what killed writers left of any image into partial downloads, before their bodies are swept.
-  func adoptPartialDownloads() {
-    for note in notes() { adopt(note) }
   }
 
   /// Whether the next sweep makes a partial download of a body, because a note names it.
@@ -204,10 +195,8 @@ extension DiskCache {
       guard isAbandoned(body) else { return }
       let file = try OpenFile(path, to: "read", flags)
       let content = try file.read(count: min(Int(try file.status().st_size), 1 << 20))
-      let lines = content.split(separator: UInt8(ascii: "\n")).map(Array.init)
-      if lines.count == 2, lines[1] == (try Self.boot()),
-        let record = lines[0].withUnsafeBytes({ EntryRecord(line: $0) })
-      {
+      let lines = content.split(separator: UInt8(ascii: "\n"))
+      if lines.count == 2, lines[1].elementsEqual(try Self.boot()), let record = EntryRecord(line: lines[0]) {
         try adopt(body, record)
         unlink(body.path)
       }

@@ -73,8 +73,4 @@ extension DiskCache {
       return now - status.st_mtim.tv_sec > 86_400
     }
   }
-
-  func removeIfAbandoned(_ path: String) {
-    if isAbandoned(path) { unlink(path) }
-  }
 }

@@ -1,5 +1,4 @@
 import FeedimgModel
-import Glibc
 
 /// The properties of an entry that change only with its body or its response.
 struct EntryRecord: Sendable, Hashable {
@@ -76,20 +75,13 @@ extension EntryRecord {
   /// The version of this form.
   ///
   /// Lines of other versions are not read.
-  private static let form = UInt8(ascii: "1")
+  private static let form = "1"
 
   var line: [UInt8] {
-    var fields = RecordFields(capacity: 512 + key.utf8.count + head.bytes.count)
-    fields.append(Self.form)
-    fields.append(key)
-    fields.append(mark)
-    fields.append(mediaType)
-    fields.append(body.text)
-    fields.append(String(size))
-    fields.append(checksum.hexadecimal)
-    for time in [storedAt, requestedAt, respondedAt] { fields.append(String(Milliseconds.count(time))) }
-    fields.append(raw: head.bytes)
-    return fields.sealed
+    let times = [storedAt, requestedAt, respondedAt].map { String(Milliseconds.count($0)) }
+    let fields = [Self.form, key, mark, mediaType, body.text, String(size), checksum.hexadecimal] + times
+    let content = FieldLine.bytes(fields) + [FieldLine.tab] + head.bytes
+    return Checksum.of(content).hexadecimal.utf8 + [FieldLine.tab] + content
   }
 
   /// The first letter of the role, in upper case for a pinned image.
@@ -99,36 +91,33 @@ extension EntryRecord {
   }
 
   /// Reads a line; nil if it is damaged or has another version.
-  init?(line: UnsafeRawBufferPointer) {
-    guard line.count > 17, line[16] == RecordFields.tab, let seal = UInt64(hexadecimal: line[..<16]) else {
-      return nil
-    }
-    let content = UnsafeRawBufferPointer(rebasing: line[17...])
-    guard Checksum.of(content) == seal else { return nil }
-    // A line with the right checksum is from feedimg, so that the rest fails only if the form changes.
-    var fields = RecordFields.Reader(content)
-    guard fields.next()?.elementsEqual([Self.form]) == true,
-      let key = fields.nextText(),
-      let mark = fields.nextText(), ["o", "O", "t", "T"].contains(mark),
-      let mediaType = fields.nextText(),
-      let body = fields.next().flatMap(BodyName.init(utf8:)),
-      let size = fields.nextInteger(), size >= 0,
-      let checksum = fields.next().flatMap(UInt64.init(hexadecimal:)),
-      let storedAt = fields.nextInteger(),
-      let requestedAt = fields.nextInteger(),
-      let respondedAt = fields.nextInteger()
+  init?(line: ArraySlice<UInt8>) {
+    let parts = line.split(separator: FieldLine.tab, maxSplits: 1)
+    guard parts.count == 2, let seal = UInt64(hexadecimal: parts[0]),
+      parts[1].withUnsafeBytes({ Checksum.of($0) }) == seal
     else { return nil }
-    self.key = key
-    role = mark.lowercased() == "o" ? .original : .thumbnail
-    isPinned = mark == mark.uppercased()
-    self.mediaType = mediaType
-    self.body = body
-    self.size = size
-    self.checksum = checksum
-    self.storedAt = Milliseconds.seconds(storedAt)
-    self.requestedAt = Milliseconds.seconds(requestedAt)
-    self.respondedAt = Milliseconds.seconds(respondedAt)
-    head = HeadRecord(bytes: Array(fields.rest))
+    // A line with the right checksum is from feedimg, so that the rest fails only if the form changes.
+    let fields = parts[1].split(separator: FieldLine.tab, maxSplits: 10, omittingEmptySubsequences: false)
+    guard fields.count == 11 else { return nil }
+    let texts = fields[..<10].map(FieldLine.text)
+    guard texts[0] == Self.form, let body = BodyName(texts[4]), let size = Int(texts[5]), size >= 0,
+      let checksum = UInt64(hexadecimal: fields[6]), let storedAt = Int(texts[7]),
+      let requestedAt = Int(texts[8]), let respondedAt = Int(texts[9])
+    else { return nil }
+    let mark = texts[2]
+    self.init(
+      key: texts[1],
+      role: mark.lowercased() == "o" ? .original : .thumbnail,
+      isPinned: mark == mark.uppercased(),
+      mediaType: texts[3],
+      body: body,
+      size: size,
+      checksum: checksum,
+      storedAt: Milliseconds.seconds(storedAt),
+      requestedAt: Milliseconds.seconds(requestedAt),
+      respondedAt: Milliseconds.seconds(respondedAt),
+      head: HeadRecord(bytes: Array(fields[10]))
+    )
   }
 }
 
@@ -145,90 +134,35 @@ enum Milliseconds {
   static func seconds(_ count: Int) -> Double { Double(count) / 1000 }
 }
 
-/// Writes fields separated by tabs.
+/// Fields in one line, separated by tabs.
 ///
 /// A backslash escapes tabs, line feeds and backslashes.
-struct RecordFields {
+private enum FieldLine {
   static let tab = UInt8(ascii: "\t")
+  private static let lineFeed = UInt8(ascii: "\n")
   private static let backslash = UInt8(ascii: "\\")
   private static let escapes: [(raw: UInt8, letter: UInt8)] = [
-    (tab, UInt8(ascii: "t")), (UInt8(ascii: "\n"), UInt8(ascii: "n")), (backslash, backslash),
+    (tab, UInt8(ascii: "t")), (lineFeed, UInt8(ascii: "n")), (backslash, backslash),
   ]
 
-  private static func isEscaped(_ byte: UInt8) -> Bool {
-    byte == tab || byte == UInt8(ascii: "\n") || byte == backslash
+  static func bytes(_ fields: [String]) -> [UInt8] {
+    Array(fields.map(escaped).joined(separator: "\t").utf8)
   }
 
-  private(set) var bytes: [UInt8] = []
-  private var isFirst = true
-
-  /// - Parameter capacity: The expected size, in bytes.
-  init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
-
-  private mutating func part() {
-    if !isFirst { bytes.append(Self.tab) }
-    isFirst = false
+  static func fields(_ bytes: [UInt8]) -> [String] {
+    bytes.split(separator: tab, omittingEmptySubsequences: false).map(text)
   }
 
-  mutating func append(_ byte: UInt8) {
-    part()
-    bytes.append(byte)
-  }
-
-  mutating func append(_ text: String) {
-    part()
-    var text = text
-    text.withUTF8 { text in
-      guard text.contains(where: Self.isEscaped) else { return bytes.append(contentsOf: text) }
-      for byte in text {
-        if let escape = Self.escapes.first(where: { $0.raw == byte }) {
-          bytes += [Self.backslash, escape.letter]
-        } else {
-          bytes.append(byte)
-        }
-      }
+  private static func escaped(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == tab || $0 == lineFeed || $0 == backslash }) else { return text }
+    let bytes = text.utf8.flatMap { byte in
+      escapes.first { $0.raw == byte }.map { [backslash, $0.letter] } ?? [byte]
     }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends fields that are separated and escaped already.
-  mutating func append(raw fields: some Sequence<UInt8>) {
-    part()
-    bytes += fields
-  }
-
-  /// The text after a first field with its checksum.
-  var sealed: [UInt8] {
-    Checksum.of(bytes).hexadecimal.utf8 + [Self.tab] + bytes
-  }
-
-  /// Reads the fields of such a text in order.
-  struct Reader {
-    /// The unread rest; nil after the last field.
-    private var remaining: UnsafeRawBufferPointer?
-
-    init(_ bytes: UnsafeRawBufferPointer) { remaining = bytes }
-
-    var rest: UnsafeRawBufferPointer { remaining ?? UnsafeRawBufferPointer(start: nil, count: 0) }
-
-    /// The next field, still escaped; nil after the last one.
-    mutating func next() -> UnsafeRawBufferPointer? {
-      guard let bytes = remaining else { return nil }
-      guard let start = bytes.baseAddress, let end = memchr(start, Int32(RecordFields.tab), bytes.count)
-      else {
-        remaining = nil
-        return bytes
-      }
-      let length = UnsafeRawPointer(end) - start
-      remaining = UnsafeRawBufferPointer(rebasing: bytes[(length + 1)...])
-      return UnsafeRawBufferPointer(rebasing: bytes[..<length])
-    }
-
-    mutating func nextInteger() -> Int? { next().flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
-
-    mutating func nextText() -> String? { next().map { RecordFields.unescaped($0) } }
-  }
-
-  private static func unescaped(_ field: UnsafeRawBufferPointer) -> String {
+  /// The text of one field.
+  static func text(_ field: ArraySlice<UInt8>) -> String {
     guard field.contains(backslash) else { return String(decoding: field, as: UTF8.self) }
     var bytes: [UInt8] = []
     var isEscaped = false
@@ -246,68 +180,54 @@ struct RecordFields {
   }
 }
 
-/// The stored head of a response and the request fields that its `Vary` names, in the form of ``RecordFields``.
+/// The stored head of a response and the request fields that its `Vary` names, as a line of fields.
 ///
 /// That is the status, the content length or `-`, `closing` if the body ended with the connection or `-`, and the URL.
 /// Then names and values alternate. The names of request fields follow a `>`, which no name contains.
 struct HeadRecord: Sendable, Hashable {
   var bytes: [UInt8]
 
-  fileprivate static let requestMark = UInt8(ascii: ">")
   fileprivate static let closing = "closing"
 }
 
 extension HeadRecord {
   /// Leaves out users and passwords of URLs, and hashes the credentials of the request.
   init(_ head: ResponseHead, varied: HTTPFields) {
-    var record = RecordFields()
-    record.append(String(head.status))
-    record.append(head.contentLength.map(String.init) ?? "-")
-    record.append(head.endsByClosing ? Self.closing : "-")
-    record.append(head.url.description)
+    var record = [
+      String(head.status), head.contentLength.map(String.init) ?? "-",
+      head.endsByClosing ? Self.closing : "-", head.url.description,
+    ]
     for field in head.fields.storable.fields {
-      record.append(field.name)
-      record.append(ImageURL.hidingCredentials(in: field.value))
+      record += [field.name, ImageURL.hidingCredentials(in: field.value)]
     }
-    for field in varied.fields {
-      record.append(">" + field.name)
-      record.append(Vary.hidden(field))
-    }
-    bytes = record.bytes
+    for field in varied.fields { record += [">" + field.name, Vary.hidden(field)] }
+    bytes = FieldLine.bytes(record)
   }
 }
 
 extension StoredResponse {
   /// Reads the response of an entry; nil if its head is damaged.
   init?(_ entry: EntryRecord) {
-    let stored = entry.head.bytes.withUnsafeBytes { bytes -> (head: ResponseHead, varied: HTTPFields)? in
-      var record = RecordFields.Reader(bytes)
-      guard let status = record.nextInteger(), let length = record.nextText(), let end = record.nextText(),
-        let url = record.nextText().flatMap({ try? ImageURL($0) })
-      else { return nil }
-      var (fields, varied): ([HTTPFields.Field], [HTTPFields.Field]) = ([], [])
-      while let name = record.nextText(), let value = record.nextText() {
-        if name.utf8.first == HeadRecord.requestMark {
-          varied.append(.init(name: String(name.dropFirst()), value: value))
-        } else {
-          fields.append(.init(name: name, value: value))
-        }
-      }
-      let head = ResponseHead(
-        status: status,
-        fields: HTTPFields(fields),
-        url: url,
-        contentLength: Int(length),
-        endsByClosing: end == HeadRecord.closing
-      )
-      return (head, HTTPFields(varied))
+    let record = FieldLine.fields(entry.head.bytes)
+    guard record.count >= 4, let status = Int(record[0]), let url = try? ImageURL(record[3]) else {
+      return nil
     }
-    guard let stored else { return nil }
-    self.init(
-      head: stored.head,
-      varied: stored.varied,
-      requestedAt: entry.requestedAt,
-      respondedAt: entry.respondedAt
+    var (fields, varied) = (HTTPFields(), HTTPFields())
+    for position in stride(from: 4, to: record.count - 1, by: 2) {
+      let (name, value) = (record[position], record[position + 1])
+      if name.utf8.first == UInt8(ascii: ">") {
+        varied.fields.append(.init(name: String(name.dropFirst()), value: value))
+      } else {
+        fields.fields.append(.init(name: name, value: value))
+      }
+    }
+    let head = ResponseHead(
+      status: status,
+      fields: fields,
+      url: url,
+      contentLength: Int(record[1]),
+      endsByClosing: record[2] == HeadRecord.closing
     )
+    self.init(head: head, varied: varied, requestedAt: entry.requestedAt, respondedAt: entry.respondedAt)
   }
 }

@@ -209,7 +209,7 @@ import Testing
     overwrite("\(folder.cache)/incoming/\(Self.name)", content(of: "\(folder.cache)/\(name)") + [1, 2, 3])
     let note = content(of: try notePath())
     let line = try #require(note.split(separator: 10).first)
-    var record = try #require(Array(line).withUnsafeBytes { EntryRecord(line: $0) })
+    var record = try #require(EntryRecord(line: line))
     record.size = 101
     overwrite(leftPath("a"), record.line + note.dropFirst(line.count))
     #expect(cache.partialDownload(of: "a")?.bytes == picture(1, size: 101))

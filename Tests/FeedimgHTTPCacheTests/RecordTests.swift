@@ -29,7 +29,7 @@ import Testing
     )
   }
 
-  func read(_ line: [UInt8]) -> EntryRecord? { line.withUnsafeBytes { EntryRecord(line: $0) } }
+  func read(_ line: [UInt8]) -> EntryRecord? { EntryRecord(line: line[...]) }
 
   @Test func `a record is read as it was written, within one line`() throws {
     let fields = [("ETag", "\"x\\y\""), ("Cache-Control", "max-age=3\tprivate"), ("X", ""), ("", "y")]
