@@ -117,6 +117,7 @@ extension DiskCache {
     _ results: inout [Result<EntryRecord, CacheError>]
   ) throws(CacheError) -> CacheError? {
     let (now, expiry, limits, deficit) = (now, expiry, limits, folder.freeSpace()?.deficit ?? 0)
+    let removesExpired = isExpiryDue()
     let outcome = try pool.write { index throws(SQLiteError) in
       var results: [Result<EntryRecord, CacheError>] = []
       var fault: CacheError?
@@ -129,11 +130,13 @@ extension DiskCache {
         }
         results.append(result)
       }
-      for budget in Budget.evictable {
-        let count = CacheIndex.maximumExpired
-        removal.add(try index.removeOldest(of: budget, unusedSince: expiry, atMost: count))
+      if removesExpired {
+        for budget in Budget.evictable {
+          let count = CacheIndex.maximumCount
+          removal.add(try index.removeOldest(of: budget, unusedSince: expiry, atMost: count))
+        }
+        removal.add(try index.removeReplaced(before: now - limits.replacedSeconds, now: now))
       }
-      removal.add(try index.removeReplaced(before: now - limits.replacedSeconds, now: now))
       return (results: results, fault: fault, removal: removal)
     }
     folder.remove(outcome.removal.bodies)

@@ -24,8 +24,16 @@ package final class DiskCache: Sendable {
   /// Guards the images that wait for the next transaction, which runs outside.
   let waiting = Mutex<[WaitingImage]>([])
 
-  /// Guards the session of this process and its number of stored images.
-  private let session = Mutex<(file: WriterSession?, stored: Int)>((nil, 0))
+  private struct Session {
+    var file: WriterSession?
+    /// The number of stored images.
+    var stored = 0
+    /// When a commit last removed expired entries, in seconds since 1970.
+    var expiredAt: Int?
+  }
+
+  /// Guards the session of this process.
+  private let session = Mutex(Session())
 
   /// Opens nothing; the index is opened or created when it is first needed.
   ///
@@ -92,6 +100,16 @@ package final class DiskCache: Sendable {
       return session.stored
     }
     if stored % 64 == 0 { sweepIncoming() }
+  }
+
+  /// Whether a commit must remove expired entries and replaced bodies; true once a minute.
+  func isExpiryDue() -> Bool {
+    let now = now
+    return session.withLock { session in
+      if let last = session.expiredAt, (last..<last + 60).contains(now) { return false }
+      session.expiredAt = now
+      return true
+    }
   }
 
   /// Seconds since 1970, limited so that no sum overflows.

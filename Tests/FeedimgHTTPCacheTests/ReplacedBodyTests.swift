@@ -51,7 +51,7 @@ import Testing
     clock += 599
     try cache.store("b", picture(3))
     #expect(exists(first))
-    clock += 1
+    clock += 60
     try cache.store("c", picture(4))
     #expect(!exists(first) && exists(second))
     #expect(try cache.info().shares[0].size == ByteCount(3000))
