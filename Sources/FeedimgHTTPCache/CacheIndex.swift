@@ -1,23 +1,34 @@
 import FeedimgModel
 import FeedimgSQLite
+import FeedimgSystem
 
 /// The index of a cache, through one connection.
 ///
-/// Only one thread at a time may use it.
+/// Sendable because one thread at a time uses it: the pool alone refers to an idle index, and the borrower's thread to a
+/// lent one.
 ///
 /// It knows rows, not files. A body is placed before its row is committed and removed after its row. So a kill leaves
 /// at most a file without a row, which the next sweep removes.
-final class CacheIndex {
+final class CacheIndex: @unchecked Sendable {
   let connection: SQLiteConnection
+  /// The identity of its file.
+  let identity: FileIdentity
   let isReadOnly: Bool
+  /// Whether to close the connection after its use.
+  var isForOnce = false
   /// Whether ``prepareToWrite()`` ran on this connection.
   var isPreparedToWrite = false
   /// The pages in the log that cause a checkpoint.
   let checkpointPages: Int
 
-  init(_ connection: SQLiteConnection, space: FreeSpace?) {
-    self.connection = connection
-    checkpointPages = IndexSchema.checkpointPages(space)
+  init(
+    _ folder: CacheFolder,
+    _ access: SQLiteConnection.Access,
+    _ identity: FileIdentity
+  ) throws(SQLiteError) {
+    connection = try SQLiteConnection(path: folder.index, access: access)
+    self.identity = identity
+    checkpointPages = IndexSchema.checkpointPages(folder.freeSpace())
     isReadOnly = connection.isReadOnly
   }
 
@@ -279,8 +290,6 @@ extension CacheIndex {
 
   /// The most rows to remove at once when more can be removed later, so that other processes wait only briefly.
   static let maximumCount = 256
-  /// The most expired rows of a budget that a commit removes.
-  static let maximumExpired = 8
 
   /// Removes the least recently used entries of a budget until they took so many bytes.
   func removeOldest(

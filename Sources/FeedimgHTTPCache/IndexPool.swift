@@ -13,32 +13,8 @@ import Synchronization
 final class IndexPool: Sendable {
   let folder: CacheFolder
 
-  /// A connection with the identity of its file.
-  ///
-  /// Sendable although the connection is not: only the pool refers to an idle connection, and only the borrower's
-  /// thread to a lease one.
-  struct Lease: @unchecked Sendable {
-    let index: CacheIndex
-    let identity: FileIdentity
-    /// Whether to close the connection after its use.
-    let isForOnce: Bool
-  }
-
-  /// Guards the idle connections and the identity of their file.
-  private let connections = Mutex(IdleConnections())
-
-  private struct IdleConnections {
-    var idle: [Lease] = []
-    var identity: FileIdentity?
-
-    /// Returns the connections to another file than this, for the caller to release.
-    mutating func turn(to identity: FileIdentity?) -> [Lease] {
-      guard identity != self.identity else { return [] }
-      self.identity = identity
-      defer { idle = [] }
-      return idle
-    }
-  }
+  /// Guards the idle connections.
+  private let idle = Mutex<[CacheIndex]>([])
 
   /// The most idle connections.
   private static let maximumIdleCount = 4
@@ -82,7 +58,10 @@ final class IndexPool: Sendable {
   ///
   /// Later calls open new ones.
   func close() {
-    _ = connections.withLock { $0.turn(to: nil) }
+    _ = idle.withLock { idle in
+      defer { idle = [] }
+      return idle
+    }
   }
 
   private func perform<Value>(
@@ -94,21 +73,21 @@ final class IndexPool: Sendable {
     // The second attempt uses a new index after a damaged one.
     for _ in 0..<2 {
       do throws(IndexFault) {
-        guard let lease = try borrow(creating: creating) else { return nil }
-        lease.index.connection.busyTimeout = busyTimeout
+        guard let index = try borrow(creating: creating) else { return nil }
+        index.connection.busyTimeout = busyTimeout
         do throws(SQLiteError) {
-          let value = try body(lease.index)
-          giveBack(lease)
+          let value = try body(index)
+          giveBack(index)
           return value
         } catch {
-          if error.isBusy { giveBack(lease) }
+          if error.isBusy { giveBack(index) }
           // It was opened read-only, as the disk was full.
-          if lease.isForOnce, error.isUnwritable { throw .database(.full) }
+          if index.isForOnce, error.isUnwritable { throw .database(.full) }
           // A schema of a later version is no damage.
-          if error.isDamage, let newer = lease.index.newerVersion { throw .database(newer) }
-          guard error.isDamage, !lease.index.isReadOnly else { throw .database(error) }
+          if error.isDamage, let newer = index.newerVersion { throw .database(newer) }
+          guard error.isDamage, !index.isReadOnly else { throw .database(error) }
           fault = .database(error)
-          try renameDamaged(lease.identity)
+          try renameDamaged(index.identity)
         }
       } catch {
         throw error.cacheError(index: folder.index)
@@ -117,27 +96,22 @@ final class IndexPool: Sendable {
     throw fault.cacheError(index: folder.index)
   }
 
-  private func borrow(creating: Bool) throws(IndexFault) -> Lease? {
+  private func borrow(creating: Bool) throws(IndexFault) -> CacheIndex? {
     let identity = try identity()
-    let (stale, idle) = connections.withLock { connections in
-      (connections.turn(to: identity), connections.idle.popLast())
+    // Connections to another file are closed outside the lock.
+    let (stale, index) = idle.withLock { idle in
+      let stale = idle.filter { $0.identity != identity }
+      idle.removeAll { $0.identity != identity }
+      return (stale, idle.popLast())
     }
     _ = consume stale
-    if let idle { return idle }
-    guard creating || identity != nil else { return nil }
-    let lease = try open()
-    connections.withLock { $0.identity = $0.identity ?? lease.identity }
-    return lease
+    if let index { return index }
+    return creating || identity != nil ? try open() : nil
   }
 
-  private func giveBack(_ lease: Lease) {
-    guard !lease.isForOnce else { return }
-    connections.withLock { connections in
-      guard connections.identity == lease.identity, connections.idle.count < Self.maximumIdleCount else {
-        return
-      }
-      connections.idle.append(lease)
-    }
+  private func giveBack(_ index: CacheIndex) {
+    guard !index.isForOnce else { return }
+    idle.withLock { if $0.count < Self.maximumIdleCount { $0.append(index) } }
   }
 
   func identity() throws(IndexFault) -> FileIdentity? {
@@ -149,9 +123,9 @@ extension IndexPool {
   /// Opens the index.
   ///
   /// Creates a missing one and replaces a damaged one.
-  func open() throws(IndexFault) -> Lease {
+  func open() throws(IndexFault) -> CacheIndex {
     switch try openExisting() {
-    case .opened(let lease): return lease
+    case .opened(let index): return index
     case .missing: break
     case .damaged(let identity): try renameDamaged(identity)
     }
@@ -159,7 +133,7 @@ extension IndexPool {
   }
 
   private enum Finding {
-    case opened(Lease)
+    case opened(CacheIndex)
     case missing
     case damaged(FileIdentity)
   }
@@ -174,16 +148,17 @@ extension IndexPool {
       return try find(isWritable: false)
     }
     // The lock is held until the first read, when SQLite has opened the files beside the index.
-    return try lock.hold { () throws(IndexFault) in try find(isWritable: true) }
+    return try withExtendedLifetime(lock) { () throws(IndexFault) in try find(isWritable: true) }
   }
 
   private func find(isWritable: Bool) throws(IndexFault) -> Finding {
     guard let identity = try identity() else { return .missing }
     if isWritable, folder.isIndexTorn { return .damaged(identity) }
     do throws(IndexFault) {
-      guard let index = try connect(isWritable: isWritable) else { return .missing }
+      guard let index = try connect(isWritable: isWritable, identity) else { return .missing }
       // A connection that was opened read-only on a full disk misses later writes.
-      return .opened(Lease(index: index, identity: identity, isForOnce: index.isReadOnly && isWritable))
+      index.isForOnce = index.isReadOnly && isWritable
+      return .opened(index)
     } catch {
       guard error.isDamage, isWritable else { throw error }
       return .damaged(identity)
@@ -191,24 +166,24 @@ extension IndexPool {
   }
 
   /// A connection to the existing index; nil if it was never completed.
-  private func connect(isWritable: Bool) throws(IndexFault) -> CacheIndex? {
+  private func connect(isWritable: Bool, _ identity: FileIdentity) throws(IndexFault) -> CacheIndex? {
     do throws(IndexFault) {
-      return try check(.write)
+      return try check(.write, identity)
     } catch {
       // If SQLite cannot write beside the index, it reads the index only if we declare it unchanging.
       // Should it change, checksums reveal that.
       guard case .database(let fault) = error else { throw error }
       guard fault.isUnwritable && !isWritable || fault.isDiskFull else { throw error }
-      return try check(.immutable)
+      return try check(.immutable, identity)
     }
   }
 
-  private func check(_ access: SQLiteConnection.Access) throws(IndexFault) -> CacheIndex? {
+  private func check(
+    _ access: SQLiteConnection.Access,
+    _ identity: FileIdentity
+  ) throws(IndexFault) -> CacheIndex? {
     let (index, kind) = try IndexFault.ofDatabase { () throws(SQLiteError) in
-      let index = CacheIndex(
-        try SQLiteConnection(path: folder.index, access: access),
-        space: folder.freeSpace()
-      )
+      let index = try CacheIndex(folder, access, identity)
       return (index, try index.kind())
     }
     switch kind {
@@ -219,37 +194,29 @@ extension IndexPool {
   }
 
   /// Creates the index, unless another process did.
-  private func make() throws(IndexFault) -> Lease {
+  private func make() throws(IndexFault) -> CacheIndex {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in
       try folder.create()
       return try FileLock(folder, .exclusive)
     }
-    return try lock.hold { () throws(IndexFault) in
-      if try identity() == nil {
-        // SQLite would take old files beside a new index for parts of it.
-        for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
-      }
-      let index: CacheIndex
-      if let made = try identity() == nil ? nil : check(.write) {
-        index = made
-      } else {
-        let hasBodies = try IndexFault.ofFiles { () throws(FileFault) in
-          try folder.makeIndexFile()
-          return try !CacheFolder.names(in: folder.bodies).isEmpty
-        }
-        index = try IndexFault.ofDatabase { () throws(SQLiteError) in
-          let index = CacheIndex(
-            try SQLiteConnection(path: folder.index, access: .write),
-            space: folder.freeSpace()
-          )
-          try index.create(hasBodies: hasBodies)
-          return index
-        }
-      }
-      guard let identity = try identity() else {
-        throw .file(FileFault("open", folder.index, reason: ENOENT))
-      }
-      return Lease(index: index, identity: identity, isForOnce: false)
+    defer { withExtendedLifetime(lock) {} }
+    if let identity = try identity() {
+      if let index = try check(.write, identity) { return index }
+    } else {
+      // SQLite would take old files beside a new index for parts of it.
+      for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
+    }
+    let hasBodies = try IndexFault.ofFiles { () throws(FileFault) in
+      try folder.makeIndexFile()
+      return try !CacheFolder.names(in: folder.bodies).isEmpty
+    }
+    guard let identity = try identity() else {
+      throw .file(FileFault("open", folder.index, reason: ENOENT))
+    }
+    return try IndexFault.ofDatabase { () throws(SQLiteError) in
+      let index = try CacheIndex(folder, .write, identity)
+      try index.create(hasBodies: hasBodies)
+      return index
     }
   }
 
@@ -258,13 +225,12 @@ extension IndexPool {
   /// It replaces an earlier one and remains for examination.
   func renameDamaged(_ damaged: FileIdentity) throws(IndexFault) {
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
-    try lock.hold { () throws(IndexFault) in
-      guard try identity() == damaged else { return }
-      guard rename(folder.index, folder.damagedIndex) == 0 else {
-        throw .file(FileFault("put aside", folder.index))
-      }
-      for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
+    defer { withExtendedLifetime(lock) {} }
+    guard try identity() == damaged else { return }
+    guard rename(folder.index, folder.damagedIndex) == 0 else {
+      throw .file(FileFault("put aside", folder.index))
     }
+    for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
   }
 
   /// Removes the index in any state, and damaged ones that were renamed.
@@ -282,12 +248,10 @@ extension IndexPool {
   private func remove(_ countRemoval: () throws(FileFault) -> Void) throws(IndexFault) {
     do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
     let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
-    try lock.hold { () throws(IndexFault) in
-      try? countRemoval()
-      for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 })
-      {
-        guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileFault("remove", path)) }
-      }
+    defer { withExtendedLifetime(lock) {} }
+    try? countRemoval()
+    for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 }) {
+      guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileFault("remove", path)) }
     }
   }
 }
@@ -339,12 +303,5 @@ extension FileLock {
   /// - Throws: ``FileFault``, with `EWOULDBLOCK` after two seconds.
   init(_ folder: CacheFolder, _ share: Share) throws(FileFault) {
     try self.init(folder.lock, share, within: .seconds(2))
-  }
-
-  /// Runs the body while the lock is held.
-  borrowing func hold<Value>(
-    _ body: () throws(IndexFault) -> Value
-  ) throws(IndexFault) -> Value {
-    try body()
   }
 }
