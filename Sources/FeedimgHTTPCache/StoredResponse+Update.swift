@@ -109,10 +109,7 @@ extension HTTPFields {
       ? [] : connection.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     return HTTPFields(
       fields.filter { field in
-        // The length of the name excludes most fields quickly.
-        let mayBe = Self.connectionLengths >> UInt64(field.name.utf8.count) & 1 == 1
-        if mayBe, Self.connectionFields.contains(where: { field.isNamed($0) }) { return false }
-        return !listed.contains { field.isNamed($0) }
+        !Self.connectionFields.contains { field.isNamed($0) } && !listed.contains { field.isNamed($0) }
       }
     )
   }
@@ -122,11 +119,6 @@ extension HTTPFields {
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
   ]
-
-  /// The lengths of these names as a bit set.
-  private static let connectionLengths = connectionFields.reduce(UInt64(0)) {
-    $0 | 1 << UInt64($1.utf8.count)
-  }
 }
 
 extension StoredResponse {
