@@ -119,6 +119,20 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PriorityWaitersTests {
   private let places = PriorityWaiters<Int>(places: 1)
 
+  @Test func `the highest priority goes first, then the first to arrive`() async {
+    var last = places.enter(1)
+    let tickets = [2, 1, 2, 3, 2].map { places.enter($0) }
+    places.leave(tickets[4])
+    places.setPriority(tickets[1], 3)
+    for next in [1, 3, 0, 2] {
+      places.leave(last)
+      last = tickets[next]
+      #expect(await places.place(last))
+    }
+    places.leave(last)
+    #expect(places.count == 0)
+  }
+
   @Test func `a place goes to the task of highest priority, also after a change of priority`() async {
     let first = places.enter(1)
     #expect(await places.place(first))
