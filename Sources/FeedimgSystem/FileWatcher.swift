@@ -16,18 +16,11 @@ package final class FileWatcher: Sendable {
   }
 
   private let target: Target
-  private let inotify: Inotify
+  private let inotify = Inotify.ofProcess
   private let id: Int
-  private let hasEvents = Flag()
-  private let granted = Atomic(false)
 
   /// Creates a watcher of files or folders, which need not exist, for a caller that polls ``hasChanged()``.
-  package init(_ paths: [String]) {
-    target = .paths(paths.map(FilePath.init))
-    inotify = .ofProcess
-    id = inotify.add(hasEvents)
-    arm()
-  }
+  package convenience init(_ paths: [String]) { self.init(.paths(paths.map(FilePath.init))) }
 
   /// Creates a watcher that calls back once soon, and then after each change.
   ///
@@ -36,45 +29,47 @@ package final class FileWatcher: Sendable {
   ///
   /// - Returns: Nil if the thread cannot be started.
   package convenience init?(_ paths: [String], onChange: @escaping @Sendable () -> Void) {
-    self.init(.paths(paths.map(FilePath.init)), onChange)
+    self.init(paths)
+    guard callBack(onChange) else { return nil }
   }
 
   /// Creates a watcher for the content of existing files, such as those of control groups.
   ///
   /// - Returns: Nil if the thread cannot be started, or the kernel refuses to watch any of the files.
   package convenience init?(contentsOf paths: [String], onChange: (@Sendable () -> Void)? = nil) {
-    self.init(.contents(paths), onChange)
-    if !isGranted { return nil }
+    self.init(.contents(paths))
+    guard isGranted else { return nil }
+    if let onChange, !callBack(onChange) { return nil }
   }
 
-  private init?(_ target: Target, _ onChange: (@Sendable () -> Void)?) {
+  private init(_ target: Target) {
     self.target = target
-    inotify = .ofProcess
-    id = inotify.add(hasEvents)
-    if let onChange {
-      guard inotify.startThread() else { return nil }
-      inotify.callBack(id) { [weak self] in
-        // Watch the current files before the callback reads them, so that no change is missed.
-        self?.arm()
-        onChange()
-      }
-    }
+    id = inotify.add()
     arm()
+  }
+
+  private func callBack(_ onChange: @escaping @Sendable () -> Void) -> Bool {
+    guard inotify.startThread() else { return false }
+    inotify.callBack(id) { [weak self] in
+      // Watch the current files before the callback reads them, so that no change is missed.
+      self?.arm()
+      onChange()
+    }
+    return true
   }
 
   deinit { inotify.remove(id) }
 
   /// Whether the kernel watches the files; if not, ``hasChanged()`` is always true.
-  package var isGranted: Bool { granted.load(ordering: .acquiring) }
+  package var isGranted: Bool { inotify.isGranted(id) }
 
   /// Whether the files may have changed since the last call; it does not wait.
   ///
   /// A caller that reads the files after this call misses no change.
   package func hasChanged() -> Bool {
-    inotify.takeEvents()
-    let hasChanged = hasEvents.take()
-    if hasChanged || !isGranted { arm() }
-    return hasChanged || !isGranted
+    let hasChanged = inotify.takeChange(id)
+    if hasChanged { arm() }
+    return hasChanged
   }
 
   // MARK: Watching
@@ -98,8 +93,7 @@ package final class FileWatcher: Sendable {
         // The root control group lacks some of these files.
         !paths.filter { inotify.watch($0, UInt32(IN_MODIFY), for: id) }.isEmpty
       }
-    granted.store(isGranted, ordering: .releasing)
-    inotify.setPolled(id, !isGranted)
+    inotify.setGranted(id, isGranted)
   }
 
   private func watchNearest(_ wanted: String) -> Bool {
@@ -121,15 +115,6 @@ package final class FileWatcher: Sendable {
   }
 }
 
-/// A flag that one thread sets and another thread clears.
-private final class Flag: Sendable {
-  private let isSet = Atomic(false)
-
-  func set() { isSet.store(true, ordering: .releasing) }
-
-  func take() -> Bool { isSet.exchange(false, ordering: .acquiringAndReleasing) }
-}
-
 /// The only inotify instance of the process, and the thread that calls back.
 ///
 /// By default, a user may have 128 instances in all processes. The instance stays open, because closing it
@@ -137,23 +122,23 @@ private final class Flag: Sendable {
 private final class Inotify: Sendable {
   static let ofProcess = Inotify()
 
-  private struct Listener: Sendable {
-    let hasEvents: Flag
-    var callBack: (@Sendable () -> Void)?
-  }
-
   private struct State {
     /// The descriptor of the instance; negative if there is none.
     var descriptor: Int32 = -1
-    var listeners: [Int: Listener] = [:]
+    var listeners: Set<Int> = []
+    var callBacks: [Int: @Sendable () -> Void] = [:]
     /// The listeners of each watch of the kernel.
     var watchers: [Int32: Set<Int>] = [:]
+    /// The listeners whose files have changed.
+    var changed: Set<Int> = []
     /// The listeners to call back.
     var pending: Set<Int> = []
-    /// The listeners to call back every two seconds, because the kernel refused their watch.
-    var polled: Set<Int> = []
+    /// The listeners whose watch the kernel refused; those with a callback get it every two seconds.
+    var refused: Set<Int> = []
     var lastID = 0
     var waker: Waker?
+
+    var isPolling: Bool { refused.contains { callBacks[$0] != nil } }
   }
 
   private static let pollingInterval = 2_000_000_000
@@ -161,25 +146,28 @@ private final class Inotify: Sendable {
   /// All state; locked while the kernel adds a watch, so that no event is read before its watch is known.
   private let state = Mutex(State())
 
-  func add(_ hasEvents: Flag) -> Int {
+  func add() -> Int {
     state.withLock { state in
       state.lastID += 1
-      state.listeners[state.lastID] = Listener(hasEvents: hasEvents)
+      state.listeners.insert(state.lastID)
       return state.lastID
     }
   }
 
   func remove(_ id: Int) {
-    state.withLock { state in
-      state.listeners[id] = nil
+    // The callback is released outside the lock.
+    _ = state.withLock { state in
+      state.listeners.remove(id)
+      state.changed.remove(id)
       state.pending.remove(id)
-      state.polled.remove(id)
+      state.refused.remove(id)
       for (watch, ids) in state.watchers where ids.contains(id) {
         state.watchers[watch]?.remove(id)
         guard state.watchers[watch]?.isEmpty == true else { continue }
         state.watchers[watch] = nil
         inotify_rm_watch(state.descriptor, watch)
       }
+      return state.callBacks.removeValue(forKey: id)
     }
   }
 
@@ -199,33 +187,48 @@ private final class Inotify: Sendable {
     }
   }
 
-  /// Reads all events so far, without waiting.
-  func takeEvents() {
+  func isGranted(_ id: Int) -> Bool { state.withLock { !$0.refused.contains(id) } }
+
+  func setGranted(_ id: Int, _ isGranted: Bool) {
     state.withLock { state in
-      // A block of at most 1,024 bytes is on the stack; an event has at most 272.
-      withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { block in
-        while case let count = read(state.descriptor, block.baseAddress, block.count), count > 0 {
-          var offset = 0
-          while offset + MemoryLayout<inotify_event>.size <= count {
-            let event = block.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-            Self.note(event, &state)
-            offset += MemoryLayout<inotify_event>.size + Int(event.len)
-          }
+      if isGranted {
+        state.refused.remove(id)
+      } else if state.refused.insert(id).inserted, state.callBacks[id] != nil {
+        state.waker?.wake()
+      }
+    }
+  }
+
+  /// Whether the files of a listener may have changed since the last call.
+  func takeChange(_ id: Int) -> Bool {
+    state.withLock { state in
+      Self.takeEvents(&state)
+      if !state.pending.isEmpty { state.waker?.wake() }
+      return state.changed.remove(id) != nil || state.refused.contains(id)
+    }
+  }
+
+  /// Reads all events so far, without waiting.
+  private static func takeEvents(_ state: inout State) {
+    // A block of at most 1,024 bytes is on the stack; an event has at most 272.
+    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { block in
+      while case let count = read(state.descriptor, block.baseAddress, block.count), count > 0 {
+        var offset = 0
+        while offset + MemoryLayout<inotify_event>.size <= count {
+          let event = block.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+          note(event, &state)
+          offset += MemoryLayout<inotify_event>.size + Int(event.len)
         }
       }
-      if !state.pending.isEmpty { state.waker?.wake() }
     }
   }
 
   private static func note(_ event: inotify_event, _ state: inout State) {
     // If the kernel's queue has overflowed, any file may have changed.
     let isOverflow = event.mask & UInt32(IN_Q_OVERFLOW) != 0
-    let ids = isOverflow ? Set(state.listeners.keys) : state.watchers[event.wd] ?? []
-    for id in ids {
-      guard let listener = state.listeners[id] else { continue }
-      listener.hasEvents.set()
-      if listener.callBack != nil { state.pending.insert(id) }
-    }
+    let ids = isOverflow ? state.listeners : state.watchers[event.wd] ?? []
+    state.changed.formUnion(ids)
+    state.pending.formUnion(ids.filter { state.callBacks[$0] != nil })
     // The folder was removed, so the kernel has dropped the watch.
     if event.mask & UInt32(IN_IGNORED) != 0 { state.watchers[event.wd] = nil }
   }
@@ -235,20 +238,9 @@ private final class Inotify: Sendable {
   /// Makes the thread call a listener back once soon, and then after each change.
   func callBack(_ id: Int, _ callBack: @escaping @Sendable () -> Void) {
     state.withLock { state in
-      state.listeners[id]?.callBack = callBack
+      state.callBacks[id] = callBack
       state.pending.insert(id)
       state.waker?.wake()
-    }
-  }
-
-  func setPolled(_ id: Int, _ isPolled: Bool) {
-    state.withLock { state in
-      let hasCallBack = state.listeners[id]?.callBack != nil
-      if isPolled, hasCallBack {
-        if state.polled.insert(id).inserted { state.waker?.wake() }
-      } else {
-        state.polled.remove(id)
-      }
     }
   }
 
@@ -267,19 +259,19 @@ private final class Inotify: Sendable {
   private func run(_ waker: Waker) {
     var nextPoll = ConditionLock<Void>.now + Self.pollingInterval
     while true {
-      let (descriptor, isPolling) = state.withLock { ($0.descriptor, !$0.polled.isEmpty) }
+      let (descriptor, isPolling) = state.withLock { ($0.descriptor, $0.isPolling) }
       // poll(2) ignores a negative descriptor.
       var sources = [waker.descriptor, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let rest = max(0, nextPoll - ConditionLock<Void>.now) / 1_000_000 + 1
       poll(&sources, 2, isPolling ? Int32(rest) : -1)
       waker.clear()
-      takeEvents()
       let isDue = ConditionLock<Void>.now >= nextPoll
       if isDue { nextPoll = ConditionLock<Void>.now + Self.pollingInterval }
       let callBacks = state.withLock { state in
-        let ids = isDue ? state.pending.union(state.polled) : state.pending
+        Self.takeEvents(&state)
+        let ids = isDue ? state.pending.union(state.refused) : state.pending
         state.pending = []
-        return ids.sorted().compactMap { state.listeners[$0]?.callBack }
+        return ids.sorted().compactMap { state.callBacks[$0] }
       }
       for callBack in callBacks { callBack() }
     }
