@@ -10,7 +10,7 @@ import Synchronization
 package final class UsageLedger: UsageKeeping {
   private struct State {
     /// Counts that are not on disk yet.
-    var unwritten = UsageSums()
+    var unwritten: [NetworkUsage] = []
     var idle: OpenDatabase?
     /// The latest value of the database, for a time when it cannot be read.
     var latest: (days: ClosedRange<CalendarDay>, usage: [NetworkUsage])?
@@ -67,7 +67,7 @@ package final class UsageLedger: UsageKeeping {
       received: received,
       transfers: transfers
     )
-    state.withLock { $0.unwritten.add(usage) }
+    state.withLock { $0.unwritten.add([usage]) }
   }
 
   package func write() { write(within: Self.busyTimeouts.adding) }
@@ -79,8 +79,8 @@ package final class UsageLedger: UsageKeeping {
 
   private func write(within busyTimeout: Int32) {
     let usage = state.withLock { state in
-      defer { state.unwritten = UsageSums() }
-      return state.unwritten.usage()
+      defer { state.unwritten = [] }
+      return state.unwritten
     }
     guard !usage.isEmpty else { return }
     do throws(UsageFault) {
@@ -102,9 +102,7 @@ package final class UsageLedger: UsageKeeping {
   ///
   /// - Throws: ``UsageFault``; some counts may be gone then.
   package func clear() throws(UsageFault) {
-    state.withLock { state in
-      (state.unwritten, state.latest) = (UsageSums(), nil)
-    }
+    state.withLock { ($0.unwritten, $0.latest) = ([], nil) }
     _ = try withDatabase("clear", makes: false, within: Self.busyTimeouts.clearing) {
       database throws(SQLiteError) in try database.clear()
     }
@@ -118,9 +116,10 @@ package final class UsageLedger: UsageKeeping {
   // MARK: Reading
 
   package func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
-    var sums = state.withLock { $0.unwritten }
-    sums.add((try? written(on: days)) ?? [])
-    return sums.usage(on: days)
+    let unwritten = state.withLock { $0.unwritten }
+    var sums = (try? written(on: days)) ?? []
+    sums.add(unwritten.filter { days.contains($0.day) })
+    return sums.inOrder
   }
 
   package func gap(on days: ClosedRange<CalendarDay>) -> String? {
@@ -142,12 +141,13 @@ package final class UsageLedger: UsageKeeping {
   ///
   /// - Throws: ``UsageFault`` where the database cannot be read.
   package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
-    var sums = state.withLock { $0.unwritten }
+    let unwritten = state.withLock { $0.unwritten }
     let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
       database throws(SQLiteError) in try database.usage()
     }
-    sums.add(read?.usage ?? [])
-    return (sums.usage(), read?.unreadableCount ?? 0)
+    var sums = read?.usage ?? []
+    sums.add(unwritten)
+    return (sums.inOrder, read?.unreadableCount ?? 0)
   }
 
   /// The counts on disk; the latest ones where they cannot be read any longer.
