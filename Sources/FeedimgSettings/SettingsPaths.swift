@@ -1,3 +1,5 @@
+import FeedimgSystem
+
 /// The folders of feedimg for one user (XDG Base Directory Specification 0.8).
 package struct SettingsPaths: Sendable, Hashable {
   /// The name of feedimg's folder inside each XDG folder.
@@ -30,19 +32,17 @@ package struct SettingsPaths: Sendable, Hashable {
   }
 
   private func folder(_ variable: String, below folder: String) throws(SettingsError) -> String {
-    if let base = absolute(environment[variable]) { return join(base, Self.ownFolder) }
+    if let base = absolute(environment[variable]) {
+      return FilePath(folder: base, name: Self.ownFolder).text
+    }
     guard let home = absolute(environment["HOME"]) ?? absolute(home) else {
       throw SettingsError(.noFolder, "neither `\(variable)` nor `HOME` is set to an absolute path")
     }
-    return join(join(home, folder), Self.ownFolder)
+    return FilePath(folder: home, name: "\(folder)/\(Self.ownFolder)").text
   }
 
   /// Nil for a relative path, which the specification requires to ignore.
   private func absolute(_ path: String?) -> String? {
     path.flatMap { $0.hasPrefix("/") ? $0 : nil }
-  }
-
-  private func join(_ folder: String, _ name: String) -> String {
-    folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
   }
 }

@@ -20,12 +20,7 @@ struct RedirectChain {
   }
 
   /// Whether a status is a redirect to `Location` (RFC 9110 §15.4); 300, 304, 305 and 306 are not.
-  static func isRedirect(_ status: Int) -> Bool {
-    switch status {
-    case 301, 302, 303, 307, 308: true
-    default: false
-    }
-  }
+  static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
   /// Follows one redirect.
   ///
