@@ -1,7 +1,15 @@
 /// A JSON value with its place in the text, so that a program can change parts of the text and keep the rest.
 package struct JSONNode: Sendable {
+  /// A name and its value.
+  package struct Member: Sendable {
+    package var name: String
+    /// The bytes of the name, with its quotes.
+    package var nameRange: Range<Int>
+    package var value: JSONNode
+  }
+
   package enum Content: Sendable {
-    case object([(name: String, value: JSONNode)])
+    case object([Member])
     case array([JSONNode])
     case string(String)
     /// A number, a boolean or null.

@@ -59,46 +59,6 @@ package struct JSONReader {
   }
 }
 
-// MARK: - Members with their positions
-
-/// A member of an object with its position in the text, as byte offsets.
-package struct JSONMember: Sendable {
-  package var name: String
-  package var value: JSONValue
-  /// The offset after the brace or comma that precedes the member.
-  package var lead: Int
-  /// The name with its quotes.
-  package var nameRange: Range<Int>
-  package var valueRange: Range<Int>
-}
-
-extension JSONReader {
-  /// The members of the object in a text, in order, each with its position.
-  ///
-  /// - Returns: Nil for a value that is not an object.
-  /// - Throws: ``JSONError`` with the position of the first error.
-  package static func members(in text: some Collection<UInt8>) throws(JSONError) -> [JSONMember]? {
-    guard case .object = try value(in: text) else { return nil }
-    return try read(text) { reader throws(JSONError) in
-      var members: [JSONMember] = []
-      reader.skipWhiteSpace()
-      try reader.list(until: "}", orElse: "`,` or `}`") { reader, lead throws(JSONError) in
-        let nameStart = reader.offset
-        let name = try reader.string()
-        let nameRange = nameStart..<reader.offset
-        try reader.takeColon()
-        let valueStart = reader.offset
-        let value = try reader.value(depth: 1)
-        let valueRange = valueStart..<reader.offset
-        members.append(
-          JSONMember(name: name, value: value, lead: lead, nameRange: nameRange, valueRange: valueRange)
-        )
-      }
-      return members
-    }
-  }
-}
-
 // MARK: - Grammar
 
 extension JSONReader {
@@ -122,7 +82,7 @@ extension JSONReader {
 
   private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
     var object = JSONObject()
-    try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
+    try list(until: "}", orElse: "`,` or `}`") { reader throws(JSONError) in
       let name = try reader.name()
       object.append(name, try reader.value(depth: depth))
     }
@@ -131,7 +91,7 @@ extension JSONReader {
 
   private mutating func array(depth: Int) throws(JSONError) -> [JSONValue] {
     var elements: [JSONValue] = []
-    try list(until: "]", orElse: "`,` or `]`") { reader, _ throws(JSONError) in
+    try list(until: "]", orElse: "`,` or `]`") { reader throws(JSONError) in
       elements.append(try reader.value(depth: depth))
     }
     return elements
@@ -144,15 +104,19 @@ extension JSONReader {
     let content: JSONNode.Content
     switch peek {
     case UInt8(ascii: "{"):
-      var members: [(name: String, value: JSONNode)] = []
-      try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
-        let name = try reader.name()
-        members.append((name, try reader.node(depth: depth + 1)))
+      var members: [JSONNode.Member] = []
+      try list(until: "}", orElse: "`,` or `}`") { reader throws(JSONError) in
+        let start = reader.offset
+        let name = try reader.quotedName()
+        let nameRange = start..<reader.offset
+        try reader.takeColon()
+        let value = try reader.node(depth: depth + 1)
+        members.append(JSONNode.Member(name: name, nameRange: nameRange, value: value))
       }
       content = .object(members)
     case UInt8(ascii: "["):
       var elements: [JSONNode] = []
-      try list(until: "]", orElse: "`,` or `]`") { reader, _ throws(JSONError) in
+      try list(until: "]", orElse: "`,` or `]`") { reader throws(JSONError) in
         elements.append(try reader.node(depth: depth + 1))
       }
       content = .array(elements)
@@ -176,7 +140,7 @@ extension JSONReader {
 
   /// Reads an object; the closure receives the name of each member and the range of its value.
   mutating func forEachMember(depth: Int = 0, _ body: (String, Range<Int>) -> Void) throws(JSONError) {
-    try list(until: "}", orElse: "`,` or `}`") { reader, _ throws(JSONError) in
+    try list(until: "}", orElse: "`,` or `}`") { reader throws(JSONError) in
       let name = try reader.name()
       let start = reader.offset
       try reader.skipValue(depth: depth + 1)
@@ -189,7 +153,7 @@ extension JSONReader {
     depth: Int = 0,
     _ body: (Range<Int>) throws(JSONError) -> Void
   ) throws(JSONError) {
-    try list(until: "]", orElse: "`,` or `]`") { reader, _ throws(JSONError) in
+    try list(until: "]", orElse: "`,` or `]`") { reader throws(JSONError) in
       let start = reader.offset
       try reader.skipValue(depth: depth + 1)
       try body(start..<reader.offset)
@@ -201,25 +165,22 @@ extension JSONReader {
   /// - Parameters:
   ///   - close: The closing bracket.
   ///   - expected: The characters that may follow an element, for messages.
-  ///   - read: Reads one element. It also receives the offset after the bracket or comma that precedes the
-  ///     element.
+  ///   - read: Reads one element.
   /// - Throws: ``JSONError`` for an invalid element or separator.
   @inline(__always)
   private mutating func list(
     until close: Unicode.Scalar,
     orElse expected: StaticString,
-    _ read: (inout JSONReader, Int) throws(JSONError) -> Void
+    _ read: (inout JSONReader) throws(JSONError) -> Void
   ) throws(JSONError) {
     offset += 1
-    var lead = offset
     skipWhiteSpace()
     if take(close) { return }
     while true {
-      try read(&self, lead)
+      try read(&self)
       skipWhiteSpace()
       if take(close) { return }
       guard take(",") else { throw unexpected("\(expected)") }
-      lead = offset
       skipWhiteSpace()
     }
   }
@@ -227,10 +188,15 @@ extension JSONReader {
   /// Reads the name of a member and its colon.
   @inline(__always)
   private mutating func name() throws(JSONError) -> String {
-    guard peek == UInt8(ascii: "\"") else { throw unexpected("a member name in quotes") }
-    let name = try string()
+    let name = try quotedName()
     try takeColon()
     return name
+  }
+
+  @inline(__always)
+  private mutating func quotedName() throws(JSONError) -> String {
+    guard peek == UInt8(ascii: "\"") else { throw unexpected("a member name in quotes") }
+    return try string()
   }
 
   private mutating func takeColon() throws(JSONError) {

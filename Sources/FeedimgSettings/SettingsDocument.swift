@@ -21,7 +21,7 @@ struct SettingsDocument {
   }
 
   private(set) var bytes: [UInt8]
-  private var members: [JSONMember]
+  private var members: [JSONNode.Member]
 
   /// An object without members.
   init() {
@@ -40,24 +40,27 @@ struct SettingsDocument {
 
   /// The value of a name and its line, counted from one; the last one if the name occurs several times.
   func value(of name: String) -> (value: JSONValue, line: Int)? {
-    guard let member = members.last(where: { $0.name == name }) else { return nil }
-    return (member.value, bytes[..<member.valueRange.lowerBound].count { $0 == 0x0A } + 1)
+    guard let range = members.last(where: { $0.name == name })?.value.range,
+      let value = try? JSONReader.value(in: bytes[range])
+    else { return nil }
+    return (value, bytes[..<range.lowerBound].count { $0 == 0x0A } + 1)
   }
 
   /// Replaces a value, or adds a member after the last one with the same formatting.
   mutating func set(_ name: String, to value: JSONValue) {
     let text = Array(value.text(.compact).utf8)
     if let member = members.last(where: { $0.name == name }) {
-      return edit(member.valueRange, text)
+      return edit(member.value.range, text)
     }
     let quoted = Array(JSONValue.string(name).text(.compact).utf8)
     guard let last = members.last else {
       return edit(interior, Array("\n  ".utf8) + quoted + Array(": ".utf8) + text + Array("\n".utf8))
     }
-    let lead = bytes[last.lead..<last.nameRange.lowerBound]
-    let colon = bytes[last.nameRange.upperBound..<last.valueRange.lowerBound]
+    let before = bytes[..<last.nameRange.lowerBound]
+    let lead = before[((before.lastIndex { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } ?? 0) + 1)...]
+    let colon = bytes[last.nameRange.upperBound..<last.value.range.lowerBound]
     edit(
-      last.valueRange.upperBound..<last.valueRange.upperBound,
+      last.value.range.upperBound..<last.value.range.upperBound,
       [UInt8(ascii: ",")] + lead + quoted + colon + text
     )
   }
@@ -69,7 +72,7 @@ struct SettingsDocument {
     guard let index = members.lastIndex(where: { $0.name == name }) else { return false }
     let member = members[index]
     if index > 0 {
-      edit(members[index - 1].valueRange.upperBound..<member.valueRange.upperBound, [])
+      edit(members[index - 1].value.range.upperBound..<member.value.range.upperBound, [])
     } else if members.count > 1 {
       edit(member.nameRange.lowerBound..<members[1].nameRange.lowerBound, [])
     } else {
@@ -82,15 +85,15 @@ struct SettingsDocument {
   /// The value of a name as a document; nil if it is not an object.
   func document(of name: String) -> SettingsDocument? {
     guard let member = members.last(where: { $0.name == name }) else { return nil }
-    return try? SettingsDocument(Array(bytes[member.valueRange]))
+    return try? SettingsDocument(Array(bytes[member.value.range]))
   }
 
   /// Replaces the value of a name by a document, with its formatting.
   mutating func set(_ name: String, to document: SettingsDocument) {
     guard let member = members.last(where: { $0.name == name }) else {
-      return set(name, to: .object(JSONObject(document.members.map { ($0.name, $0.value) })))
+      return set(name, to: (try? JSONReader.value(in: document.bytes)) ?? [:])
     }
-    edit(member.valueRange, document.bytes)
+    edit(member.value.range, document.bytes)
   }
 
   /// Whether there are no members.
@@ -119,10 +122,10 @@ struct SettingsDocument {
     (bytes, self.members) = (edited, members)
   }
 
-  private static func members(of bytes: [UInt8]) throws(SyntaxError) -> [JSONMember] {
+  private static func members(of bytes: [UInt8]) throws(SyntaxError) -> [JSONNode.Member] {
     let kind: String
     do throws(JSONError) {
-      if let members = try JSONReader.members(in: bytes) { return members }
+      if case .object(let members) = try JSONNode.read(bytes).content { return members }
       kind = try JSONReader.value(in: bytes).kind
     } catch {
       throw .notJSON(error)
