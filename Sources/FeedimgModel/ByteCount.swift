@@ -14,36 +14,23 @@ public struct ByteCount: Sendable, Hashable, Comparable {
 }
 
 extension ByteCount: LosslessStringConvertible {
-  /// The accepted units: `kB` is 1000 bytes, `KiB` is 1024 (IEC 80000-13).
-  static let units: [(name: String, bytes: Int)] = [
-    ("B", 1), ("kB", 1000), ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
-    ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
+  static let decimalUnits = [
+    ("B", 1), ("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
   ]
+  static let binaryUnits = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)]
 
   /// Reads `512 MiB`, `1.5 GB`, `300kB` or a plain number of bytes; nil for anything else.
+  ///
+  /// `kB` is 1000 bytes, `KiB` is 1024 (IEC 80000-13).
   public init?(_ description: String) {
-    let number = description.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-    let unit = description.dropFirst(number.count).drop { $0 == " " }
-    guard let factor = unit.isEmpty ? 1 : Self.units.first(where: { $0.name == unit })?.bytes,
-      let bytes = Self.product(number, factor)
-    else { return nil }
+    guard let bytes = QuantityUnit.bytes.quantity(description, needsUnit: false) else { return nil }
     self.init(bytes)
-  }
-
-  private static func product(_ number: Substring, _ factor: Int) -> Int? {
-    // A `Double` is exact for whole numbers up to 2^53 only.
-    if let whole = Int(number) {
-      let (bytes, isTooGreat) = whole.multipliedReportingOverflow(by: factor)
-      return isTooGreat ? nil : bytes
-    }
-    return Double(number).flatMap { Int(exactly: ($0 * Double(factor)).rounded()) }
   }
 
   /// The exact count in the unit that gives the shortest text; parsing it gives the same count.
   public var description: String {
-    let exact = Self.units.filter { bytes >= $0.bytes && bytes % $0.bytes == 0 && $0.name != "KB" }
-    let maximum = exact.max { $0.bytes < $1.bytes }
-    return maximum.map { "\(bytes / $0.bytes) \($0.name)" } ?? "\(bytes) B"
+    let exact = (Self.decimalUnits + Self.binaryUnits).filter { bytes >= $1 && bytes % $1 == 0 }
+    return exact.max { $0.1 < $1.1 }.map { "\(bytes / $1) \($0)" } ?? "\(bytes) B"
   }
 
   /// Rounded to three digits for people, such as `1.25 MB`.

@@ -28,41 +28,16 @@ package struct Fact: Sendable {
 
   /// A fact with words, stored in a property.
   ///
-  /// The property's type must be an enumeration without payloads. Its byte is then the index of the case.
-  init<Word: CaseIterable & RawRepresentable<String> & Sendable>(
-    _ name: String,
-    _ property: KeyPath<Situation, Word>,
-    defaultSource: String
-  ) {
-    self.name = name
-    self.defaultSource = defaultSource
-    domain = .words(Word.allCases.map(\.rawValue))
-    storage = .word(offset: Self.offset(of: property))
-  }
-
-  /// A fact with two words, stored in a Boolean property.
-  init(
-    _ name: String,
-    no: String,
-    yes: String,
-    _ property: KeyPath<Situation, Bool>,
-    defaultSource: String
-  ) {
-    self.name = name
-    self.defaultSource = defaultSource
-    domain = .words([no, yes])
+  /// The property's type must be an enumeration without payloads, whose byte is the index of the case, or `Bool`.
+  init(_ name: String, _ words: [String], _ property: PartialKeyPath<Situation>, defaultSource: String) {
+    (self.name, self.defaultSource) = (name, defaultSource)
+    domain = .words(words)
     storage = .word(offset: Self.offset(of: property))
   }
 
   /// A quantity, stored in a property.
-  init(
-    _ name: String,
-    _ unit: QuantityUnit,
-    _ property: KeyPath<Situation, Int>,
-    defaultSource: String
-  ) {
-    self.name = name
-    self.defaultSource = defaultSource
+  init(_ name: String, _ unit: QuantityUnit, _ property: KeyPath<Situation, Int>, defaultSource: String) {
+    (self.name, self.defaultSource) = (name, defaultSource)
     domain = .quantity(unit)
     storage = .quantity(offset: Self.offset(of: property))
   }
@@ -75,8 +50,7 @@ package struct Fact: Sendable {
     derivedFrom facts: [Fact],
     defaultSource: String
   ) {
-    self.name = name
-    self.defaultSource = defaultSource
+    (self.name, self.defaultSource) = (name, defaultSource)
     domain = .words(words)
     storage = .derived(from: facts.map(\.name)) { $0[keyPath: ordinal] }
   }
@@ -85,8 +59,7 @@ package struct Fact: Sendable {
   package static func host(_ fact: HostFact) -> Fact { Fact(fact) }
 
   private init(_ host: HostFact) {
-    name = host.name
-    defaultSource = "the application has set no value"
+    (name, defaultSource) = (host.name, "the application has set no value")
     domain = .words(host.values)
     storage = .host(host)
   }

@@ -19,34 +19,36 @@ package enum QuantityUnit: Sendable, Hashable {
   }
 
   /// The accepted units, for suggestions.
-  package var names: [String] {
+  package var names: [String] { units.map(\.name) }
+
+  private var units: [(name: String, factor: Int)] {
     switch self {
-    case .bytes: ByteCount.units.map(\.name).filter { $0 != "KB" }
-    case .bitsPerSecond: Self.rates.map(\.name)
-    case .percent: ["%"]
+    case .bytes: ByteCount.decimalUnits + ByteCount.binaryUnits
+    case .bitsPerSecond: Self.rates
+    case .percent: [("%", 1)]
     }
   }
 
-  private static let rates: [(name: String, factor: Int)] = [
+  private static let rates = [
     ("bit/s", 1), ("kbit/s", 1000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000),
   ]
 
   /// Parses `300 kB`, `5 Mbit/s` or `20 %`, with or without the space; nil for anything else.
   ///
-  /// A number without a unit counts the smallest unit, unless it needs a unit.
+  /// A number without a unit counts the smallest unit, unless it needs a unit. `KB` stands for `kB`.
   package func quantity(_ text: some StringProtocol, needsUnit: Bool) -> Int? {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-    let unit = String(text.dropFirst(number.count).drop { $0 == " " })
-    guard !unit.isEmpty || !needsUnit else { return nil }
-    switch self {
-    case .bytes:
-      return ByteCount(String(text))?.bytes
-    case .bitsPerSecond:
-      let factor = unit.isEmpty ? 1 : Self.rates.first { $0.name == unit }?.factor
-      return factor.flatMap { Self.scaled(number, by: $0) }
-    case .percent:
-      return unit.isEmpty || unit == "%" ? Self.scaled(number, by: 1) : nil
+    var unit = String(text.dropFirst(number.count).drop { $0 == " " })
+    if self == .bytes, unit == "KB" { unit = "kB" }
+    guard !unit.isEmpty || !needsUnit,
+      let factor = unit.isEmpty ? 1 : units.first(where: { $0.name == unit })?.factor
+    else { return nil }
+    // A `Double` is exact for whole numbers up to 2^53 only.
+    if let whole = Int(number) {
+      let (quantity, isTooGreat) = whole.multipliedReportingOverflow(by: factor)
+      return isTooGreat ? nil : quantity
     }
+    return Double(number).flatMap { Int(exactly: ($0 * Double(factor)).rounded()) }
   }
 
   /// The exact quantity in the unit that gives the shortest text.
@@ -55,22 +57,14 @@ package enum QuantityUnit: Sendable, Hashable {
     case .percent: return "\(quantity) %"
     case .bitsPerSecond: return Self.shortest(quantity, Self.rates)
     case .bytes:
-      let decimal = Self.shortest(
-        quantity,
-        [("B", 1), ("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)]
-      )
+      let decimal = Self.shortest(quantity, ByteCount.decimalUnits)
       let exact = ByteCount(quantity).description
       return exact.utf8.count < decimal.utf8.count ? exact : decimal
     }
   }
 
-  private static func scaled(_ number: some StringProtocol, by factor: Int) -> Int? {
-    guard let value = Double(number), value.isFinite else { return nil }
-    return Int(exactly: (value * Double(factor)).rounded())
-  }
-
-  private static func shortest(_ quantity: Int, _ units: [(name: String, factor: Int)]) -> String {
-    var best = "\(quantity) \(units.first?.name ?? "")"
+  private static func shortest(_ quantity: Int, _ units: [(String, Int)]) -> String {
+    var best = "\(quantity) \(units.first?.0 ?? "")"
     for (name, factor) in units.dropFirst() where quantity >= factor {
       let (whole, rest) = quantity.quotientAndRemainder(dividingBy: factor)
       var text = String(whole)

@@ -109,25 +109,23 @@ public struct Situation: Sendable, Hashable {
 }
 
 extension Fact {
-  package static let network = Fact("network", \.network, defaultSource: "not read")
-  package static let metered = Fact("metered", \.metered, defaultSource: "not read")
-  package static let roaming = Fact("roaming", no: "no", yes: "yes", \.isRoaming, defaultSource: "not read")
+  package static let network = Fact("network", words(NetworkKind.self), \.network, defaultSource: "not read")
+  package static let metered = Fact("metered", words(Metered.self), \.metered, defaultSource: "not read")
+  package static let roaming = Fact("roaming", ["no", "yes"], \.isRoaming, defaultSource: "not read")
   package static let dataSaver = Fact(
     "data saver",
-    no: "off",
-    yes: "on",
+    ["off", "on"],
     \.savesData,
     defaultSource: "the setting data-saver"
   )
   package static let alwaysOriginal = Fact(
     "always original",
-    no: "no",
-    yes: "yes",
+    ["no", "yes"],
     \.alwaysOriginal,
     defaultSource: "the setting always-load-originals-on-cellular"
   )
-  package static let original = Fact("original", \.original, defaultSource: "the item and the cache")
-  package static let thumbnail = Fact("thumbnail", \.thumbnail, defaultSource: "the item and the cache")
+  package static let original = variant("original", \.original)
+  package static let thumbnail = variant("thumbnail", \.thumbnail)
   package static let size = Fact("size", .bytes, \.sizeBytes, defaultSource: "the item has no size")
   package static let budgetLeft = Fact("budget left", .bytes, \.budgetLeftBytes, defaultSource: "not counted")
   package static let bandwidth = Fact(
@@ -151,4 +149,12 @@ extension Fact {
     network, metered, roaming, dataSaver, alwaysOriginal, original, thumbnail, size, budgetLeft, bandwidth,
     battery, fits,
   ]
+
+  private static func variant(_ name: String, _ property: KeyPath<Situation, Presence>) -> Fact {
+    Fact(name, words(Presence.self), property, defaultSource: "the item and the cache")
+  }
+
+  private static func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> [String] {
+    type.allCases.map(\.rawValue)
+  }
 }
