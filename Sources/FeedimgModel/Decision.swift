@@ -180,11 +180,5 @@ extension ShownImage: Comparable {
   /// Whether the first image is worse than the second.
   public static func < (first: ShownImage, second: ShownImage) -> Bool { first.rank < second.rank }
 
-  private var rank: Int {
-    switch self {
-    case .placeholder: 0
-    case .thumbnail: 1
-    case .original: 2
-    }
-  }
+  private var rank: Int { self == .placeholder ? 0 : self == .thumbnail ? 1 : 2 }
 }

@@ -35,7 +35,7 @@ public struct ImageFreshness: Sendable, Hashable {
   }
 }
 
-extension ImageFreshness: JSONConvertible {
+extension ImageFreshness {
   package var jsonValue: JSONValue {
     [
       "state": .string(state), "rule": .string(rule), "age": .integer(Self.whole(age)),

@@ -106,22 +106,12 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   private var isIPv4Loopback: Bool {
-    guard host.utf8.first == UInt8(ascii: "1") else { return false }
-    // Accept digits and dots only; `Int` would also accept a sign.
-    var (octet, dots) = (nil as Int?, 0)
-    for byte in host.utf8 {
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        let number = (octet ?? 0) * 10 + Int(byte - UInt8(ascii: "0"))
-        guard number <= 255 else { return false }
-        octet = number
-      case UInt8(ascii: "."):
-        guard let number = octet, dots > 0 || number == 127 else { return false }
-        (octet, dots) = (nil, dots + 1)
-      default: return false
-      }
+    // Accept digits and dots only; `UInt8` would also accept a sign.
+    guard host.hasPrefix("127."), host.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }) else {
+      return false
     }
-    return octet != nil && dots == 3
+    let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+    return octets.count == 4 && octets.allSatisfy { UInt8($0) != nil }
   }
 
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,17 +1,8 @@
 package import FeedimgJSON
 
-/// A result with a JSON form.
-package protocol JSONConvertible {
-  var jsonValue: JSONValue { get }
-}
-
-extension JSONConvertible {
-  var jsonText: String { jsonValue.text(.compact) }
-}
-
-extension Resolution: JSONConvertible {
+extension Resolution {
   /// The decision with its facts, as one line of JSON.
-  public var json: String { jsonText }
+  public var json: String { jsonValue.text(.compact) }
 
   package var jsonValue: JSONValue {
     var object = JSONObject()
@@ -20,7 +11,7 @@ extension Resolution: JSONConvertible {
     object.append("url", .optional(url?.description))
     object.append(reasonMembers)
     if decision.image == .placeholder { object.append("placeholder", item.placeholder.jsonValue) }
-    object.append(factMembers)
+    object.append("facts", .object(Self.members(of: facts[...])))
     return .object(object)
   }
 
@@ -40,18 +31,16 @@ extension Resolution: JSONConvertible {
     ]
   }
 
-  private var factMembers: JSONObject { ["facts": .object(Self.members(of: facts[...]))] }
-
   package static func members(of facts: ArraySlice<FactReading>) -> JSONObject {
     JSONObject(facts.map { ($0.name, ["value": .string($0.value), "source": .string($0.source)]) })
   }
 }
 
-extension FeedItem: JSONConvertible {
+extension FeedItem {
   /// The item as one line of JSON, which ``items(json:)`` reads.
   ///
   /// `variants` is present if the feed has sizes or types of the images.
-  public var json: String { jsonText }
+  public var json: String { jsonValue.text(.compact) }
 
   package var jsonValue: JSONValue {
     var object = JSONObject()
@@ -68,7 +57,7 @@ extension FeedItem: JSONConvertible {
   }
 }
 
-extension ImageVariant: JSONConvertible {
+extension ImageVariant {
   var hasDetails: Bool { width != nil || height != nil || size != nil || mediaType != nil }
 
   package var jsonValue: JSONValue {
@@ -81,7 +70,7 @@ extension ImageVariant: JSONConvertible {
   }
 }
 
-extension Placeholder: JSONConvertible {
+extension Placeholder {
   package var jsonValue: JSONValue {
     var object = JSONObject()
     if let blurHash { object["blurhash"] = .string(blurHash) }
@@ -91,12 +80,12 @@ extension Placeholder: JSONConvertible {
   }
 }
 
-extension LoadedImage: JSONConvertible {
+extension LoadedImage {
   /// The decision and its result, as one line of JSON.
   ///
   /// `image` and `source` name the image that was loaded. They differ from the decision if the original failed and
   /// the thumbnail took its place.
-  public var json: String { jsonText }
+  public var json: String { jsonValue.text(.compact) }
 
   package var jsonValue: JSONValue {
     guard case .object(var object) = resolution.jsonValue else { return .null }
@@ -115,11 +104,11 @@ extension LoadedImage: JSONConvertible {
   }
 }
 
-extension LoadError: JSONConvertible {
+extension LoadError {
   /// The decision, if one was made, and an `error` member with code and message, as one line of JSON.
   ///
   /// If only the placeholder can be shown, the text has no `error` member.
-  public var json: String { jsonText }
+  public var json: String { jsonValue.text(.compact) }
 
   package var jsonValue: JSONValue {
     var object = JSONObject()
@@ -136,25 +125,21 @@ extension LoadError: JSONConvertible {
   }
 }
 
-extension NetworkState: JSONConvertible {
+extension NetworkState {
   /// The state as one line of JSON.
-  public var json: String { jsonText }
+  public var json: String { jsonValue.text(.compact) }
 
   package var jsonValue: JSONValue {
-    var object = JSONObject()
-    object["kind"] = .string(kind.rawValue)
-    object["metered"] = .string(metered.rawValue)
-    object["device"] = .optional(device)
-    object["via"] = .array(via.map(JSONValue.string))
-    object["route"] = .optional(route)
-    object["reason"] = .string(reason)
-    object["meteredReason"] = .string(meteredReason)
-    object["reachable"] = .bool(isReachable)
+    var object: JSONObject = [
+      "kind": .string(kind.rawValue), "metered": .string(metered.rawValue), "device": .optional(device),
+      "via": .array(via.map(JSONValue.string)), "route": .optional(route), "reason": .string(reason),
+      "meteredReason": .string(meteredReason), "reachable": .bool(isReachable),
+    ]
     for (name, holds) in [
       ("tether", isTethered), ("vpn", isTunnelled), ("virtual", isVirtual), ("roaming", isRoaming),
       ("captive", isCaptive),
     ] where holds {
-      object[name] = .bool(true)
+      object[name] = true
     }
     return .object(object)
   }
