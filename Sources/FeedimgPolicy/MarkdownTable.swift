@@ -32,7 +32,7 @@ struct MarkdownTable: Sendable, Hashable {
 
 extension MarkdownTable.Row {
   /// Splits a line, without its end, at the unescaped `|`; ignores a `|` at either end.
-  init(_ text: UnsafeBufferPointer<UInt8>.SubSequence, line: Int) {
+  init(_ text: ArraySlice<UInt8>, line: Int) {
     var cells: [MarkdownTable.Cell] = []
     var bytes: [UInt8] = []
     // Count columns while splitting, so that a long line is read once.
@@ -65,10 +65,25 @@ extension MarkdownTable.Row {
 /// Recognises fenced and indented code, HTML comments, block quotes and ATX headings (CommonMark 0.31, GitHub
 /// Flavored Markdown §4.10).
 struct MarkdownScanner {
-  private let text: UnsafeBufferPointer<UInt8>
-  private var offset = 0
-  /// The number of the line read last.
-  private var lineNumber = 0
+  private typealias Line = ArraySlice<UInt8>
+
+  /// The block that a line begins or continues.
+  private enum Block {
+    /// A run of at least three backticks or tildes, and the rest of the line.
+    case fence(mark: UInt8, count: Int, rest: Line)
+    /// The text after `<!--`.
+    case comment(Line)
+    case heading(level: Int, text: Line)
+    case quote
+    /// A blank line, or code indented by four columns or more.
+    case blank
+    case text
+  }
+
+  /// The lines without their ends.
+  private let lines: [Line]
+  /// The number of lines that have been read.
+  private var count = 0
   private var headings: [(level: Int, text: String)] = []
   private var tables: [MarkdownTable] = []
 
@@ -76,97 +91,72 @@ struct MarkdownScanner {
   ///
   /// Lines may end in LF, CRLF or CR. A byte order mark may come first. The text must be valid UTF-8.
   static func tables(in bytes: [UInt8]) -> [MarkdownTable] {
-    bytes.withUnsafeBufferPointer { text in
-      var scanner = MarkdownScanner(text: text)
-      scanner.scan()
-      return scanner.tables
+    var scanner = MarkdownScanner(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...])
+    scanner.scan()
+    return scanner.tables
+  }
+
+  private init(_ text: Line) {
+    lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).flatMap { line in
+      let line = line.last == 0x0D ? line.dropLast() : line
+      return line.split(separator: 0x0D, omittingEmptySubsequences: false)
     }
   }
 
-  private init(text: UnsafeBufferPointer<UInt8>) {
-    self.text = text
-    if text.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
-  }
-
-  private typealias Line = UnsafeBufferPointer<UInt8>.SubSequence
-
   private mutating func scan() {
     while let line = nextLine() {
-      guard let first = line.content else { continue }
-      switch text[first] {
-      case UInt8(ascii: "`"), UInt8(ascii: "~"):
-        if let fence = Self.fence(line.bytes, at: first) { skipFence(fence) }
-      case UInt8(ascii: "<"):
-        if line.bytes[first...].starts(with: "<!--".utf8) { skipComment(line.bytes[(first + 4)...]) }
-      case UInt8(ascii: "#"):
-        heading(line.bytes, at: first)
-      case UInt8(ascii: ">"):
-        break
-      default:
-        table(line.bytes)
+      switch Self.block(line) {
+      case .fence(let mark, let length, _): skipFence(mark, length)
+      case .comment(let text): skipComment(text)
+      case .heading(let level, let text): addHeading(level, text)
+      case .text: addTable(line)
+      case .quote, .blank: break
       }
     }
   }
 
-  /// Reads a line without its end, and finds its first character that is not blank.
-  ///
-  /// `content` is nil for blank lines and for code indented by four columns or more.
-  private mutating func nextLine() -> (bytes: Line, content: Int?)? {
-    guard offset < text.count else { return nil }
-    let start = offset
-    while offset < text.count, text[offset] != 0x0A, text[offset] != 0x0D { offset += 1 }
-    let bytes = text[start..<offset]
-    if offset < text.count {
-      offset += text[offset] == 0x0D && offset + 1 < text.count && text[offset + 1] == 0x0A ? 2 : 1
-    }
-    lineNumber += 1
-    var first = start
-    while first < bytes.endIndex, first < start + 4, text[first] == 0x20 { first += 1 }
-    let hasContent = first < bytes.endIndex && first < start + 4 && !text[first].isBlank
-    return (bytes, hasContent ? first : nil)
+  private mutating func nextLine() -> Line? {
+    guard count < lines.count else { return nil }
+    count += 1
+    return lines[count - 1]
   }
 
-  // MARK: Other blocks
-
-  private static func fence(_ line: Line, at start: Int) -> (mark: UInt8, count: Int)? {
-    let mark = line[start]
-    let count = run(of: mark, in: line, at: start)
-    guard count >= 3, mark == UInt8(ascii: "~") || !line[(start + count)...].contains(mark) else {
-      return nil
+  private static func block(_ line: Line) -> Block {
+    let content = line.drop { $0 == 0x20 }
+    guard let mark = content.first, !mark.isBlank, line.count - content.count < 4 else { return .blank }
+    let rest = content.drop { $0 == mark }
+    let length = content.count - rest.count
+    switch mark {
+    case UInt8(ascii: "`") where length >= 3 && !rest.contains(mark), UInt8(ascii: "~") where length >= 3:
+      return .fence(mark: mark, count: length, rest: rest)
+    case UInt8(ascii: "<") where content.starts(with: "<!--".utf8): return .comment(content.dropFirst(4))
+    case UInt8(ascii: "#") where length <= 6 && rest.first?.isBlank ?? true:
+      return .heading(level: length, text: rest)
+    case UInt8(ascii: ">"): return .quote
+    default: return .text
     }
-    return (mark, count)
   }
 
-  private mutating func skipFence(_ fence: (mark: UInt8, count: Int)) {
+  private mutating func skipFence(_ mark: UInt8, _ length: Int) {
     while let line = nextLine() {
-      guard let first = line.content, text[first] == fence.mark else { continue }
-      let count = Self.run(of: fence.mark, in: line.bytes, at: first)
-      if count >= fence.count, line.bytes[(first + count)...].allSatisfy(\.isBlank) { return }
+      if case .fence(mark, let count, let rest) = Self.block(line), count >= length,
+        rest.allSatisfy(\.isBlank)
+      {
+        return
+      }
     }
-  }
-
-  private static func run(of mark: UInt8, in line: Line, at start: Int) -> Int {
-    var end = start
-    while end < line.endIndex, line[end] == mark { end += 1 }
-    return end - start
   }
 
   private mutating func skipComment(_ rest: Line) {
     var line = rest
-    while true {
-      var dashes = 0
-      for byte in line {
-        if byte == UInt8(ascii: ">"), dashes >= 2 { return }
-        dashes = byte == UInt8(ascii: "-") ? dashes + 1 : 0
-      }
+    while !line.indices.contains(where: { line[$0...].starts(with: "-->".utf8) }) {
       guard let next = nextLine() else { return }
-      line = next.bytes
+      line = next
     }
   }
 
-  private mutating func heading(_ line: Line, at start: Int) {
-    guard let level = Self.headingLevel(line, at: start) else { return table(line) }
-    var text = String(decoding: line[(start + level)...], as: UTF8.self).singleSpaced[...]
+  private mutating func addHeading(_ level: Int, _ line: Line) {
+    var text = String(decoding: line, as: UTF8.self).singleSpaced[...]
     // The closing sequence: `## Promises ##`.
     let closing = text.utf8.reversed().prefix { $0 == UInt8(ascii: "#") }.count
     if closing > 0, text.utf8.dropLast(closing).last?.isBlank ?? true { text = text.dropLast(closing + 1) }
@@ -174,63 +164,31 @@ struct MarkdownScanner {
     headings.append((level, String(text)))
   }
 
-  private static func headingLevel(_ line: Line, at start: Int) -> Int? {
-    let level = run(of: UInt8(ascii: "#"), in: line, at: start)
-    return (1...6).contains(level) && line[(start + level)...].first?.isBlank ?? true ? level : nil
-  }
-
-  // MARK: Tables
-
-  private mutating func table(_ line: Line) {
-    guard line.contains(UInt8(ascii: "|")) else { return }
-    let (afterHeader, headerLine) = (offset, lineNumber)
-    guard let dashes = nextLine(), dashes.content != nil, Self.isDelimiter(dashes.bytes) else {
-      (offset, lineNumber) = (afterHeader, headerLine)
-      return
-    }
+  /// Reads a table if the line is its header, which a row of dashes follows.
+  private mutating func addTable(_ header: Line) {
+    guard header.contains(UInt8(ascii: "|")), count < lines.count, case .text = Self.block(lines[count]),
+      Self.isDelimiter(lines[count])
+    else { return }
     var table = MarkdownTable(
       headings: headings.map(\.text),
-      header: MarkdownTable.Row(line, line: headerLine),
-      delimiter: MarkdownTable.Row(dashes.bytes, line: lineNumber),
+      header: MarkdownTable.Row(header, line: count),
+      delimiter: MarkdownTable.Row(lines[count], line: count + 1),
       rows: []
     )
-    while true {
-      let (afterRow, rowLine) = (offset, lineNumber)
-      guard let row = nextLine(), let first = row.content, !endsTable(row.bytes, at: first) else {
-        (offset, lineNumber) = (afterRow, rowLine)
-        break
-      }
+    count += 1
+    while count < lines.count, case .text = Self.block(lines[count]) {
       if table.rows.count < MarkdownTable.maximumRowCount {
-        table.rows.append(MarkdownTable.Row(row.bytes, line: lineNumber))
+        table.rows.append(MarkdownTable.Row(lines[count], line: count + 1))
       } else {
         table.isCut = true
       }
+      count += 1
     }
     tables.append(table)
   }
 
-  /// Whether a line starts another block, which ends a table.
-  private func endsTable(_ line: Line, at first: Int) -> Bool {
-    switch text[first] {
-    case UInt8(ascii: "`"), UInt8(ascii: "~"): Self.fence(line, at: first) != nil
-    case UInt8(ascii: "#"): Self.headingLevel(line, at: first) != nil
-    case UInt8(ascii: ">"): true
-    case UInt8(ascii: "<"): line[first...].starts(with: "<!--".utf8)
-    default: false
-    }
-  }
-
   private static func isDelimiter(_ line: Line) -> Bool {
-    var hasPipe = false
-    var dashes = 0
-    for byte in line {
-      switch byte {
-      case UInt8(ascii: "|"): hasPipe = true
-      case UInt8(ascii: "-"): dashes += 1
-      case UInt8(ascii: ":"), 0x20, 0x09: break
-      default: return false
-      }
-    }
-    return hasPipe && dashes > 0
+    line.contains(UInt8(ascii: "|")) && line.contains(UInt8(ascii: "-"))
+      && line.allSatisfy { "|-: \t".utf8.contains($0) }
   }
 }
