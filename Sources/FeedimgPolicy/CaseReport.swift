@@ -27,21 +27,12 @@ package struct PolicyCases: Sendable, Hashable {
     var problems = ProblemList(file: fileName)
     var cases: [PolicyCase] = []
     for table in try MarkdownTable.tables(in: markdown, file: fileName) {
-      let parts = DecisionPart.allCases.map { ($0.rawValue, $0) }
-      let reader = TableReader(
-        table,
-        facts: catalog,
-        outcomes: parts,
-        others: ["case"],
-        problems: &problems
-      )
+      let parts = DecisionPart.allCases.map(\.rawValue)
+      let reader = TableReader(table, facts: catalog, outcomes: parts, others: ["case"], problems: &problems)
       reader.forEachRow(problems: &problems) { _, row, problems in
         let conditions = reader.conditions(in: row, problems: &problems)
         let expectations = reader.expectations(in: row, problems: &problems)
-        var name = ""
-        for (column, cell) in zip(reader.columns, row.cells) {
-          if case .other("case") = column { name = cell.text }
-        }
+        let name = zip(reader.columns, row.cells).first { $0.0 == .other("case") }?.1.text ?? ""
         cases.append(
           PolicyCase(name: name, line: row.line, conditions: conditions, expectations: expectations)
         )
@@ -119,9 +110,7 @@ package struct CaseReport: Sendable, Hashable {
     checkedStateCount = isChecked.count { $0 }
     stateCount = space.possibleCount
   }
-}
 
-extension CaseReport {
   package var caseCount: Int { cases.count }
 
   /// One line per failure, such as `FAIL x.tests.md:5 LTE, setting off: load is thumbnail by rule 4, expected
@@ -139,20 +128,7 @@ extension CaseReport {
       + " rules exercised \(exercisedRules.count) of \(ruleCount);"
       + " states checked \(checkedStateCount) of \(stateCount)"
   }
-}
 
-extension PolicyCase {
-  /// Describes how a decision, or a gap, differs from the expected decision; nil if it does not.
-  fileprivate func fault(of decision: Decision?) -> String? {
-    guard let decision else { return "no rule applies" }
-    guard let broken = expectations.first(where: { !$0.holds(for: decision) }) else { return nil }
-    let found = broken.part.value(in: decision)
-    let rule = broken.part == .rule ? "" : " by rule \(decision.rule)"
-    return "\(broken.part.rawValue) is \(found)\(rule), expected \(broken.text)"
-  }
-}
-
-extension CaseReport {
   /// The report as an object.
   package var json: JSONValue {
     [
@@ -165,19 +141,26 @@ extension CaseReport {
       "exercisedRules": .array(exercisedRules.map(JSONValue.integer)),
       "states": .integer(stateCount),
       "checkedStates": .integer(checkedStateCount),
-      "failures": .array(failures.map(\.json)),
+      "failures": .array(
+        failures.map { failure in
+          [
+            "case": .string(failure.testCase.name), "place": .string(failure.place),
+            "message": .string(failure.message), "witness": failure.witness.json,
+          ]
+        }
+      ),
     ]
   }
 }
 
-extension CaseReport.Failure {
-  fileprivate var json: JSONValue {
-    [
-      "case": .string(testCase.name),
-      "place": .string(place),
-      "message": .string(message),
-      "witness": witness.json,
-    ]
+extension PolicyCase {
+  /// Describes how a decision, or a gap, differs from the expected decision; nil if it does not.
+  fileprivate func fault(of decision: Decision?) -> String? {
+    guard let decision else { return "no rule applies" }
+    guard let broken = expectations.first(where: { !$0.holds(for: decision) }) else { return nil }
+    let found = broken.part.value(in: decision)
+    let rule = broken.part == .rule ? "" : " by rule \(decision.rule)"
+    return "\(broken.part.rawValue) is \(found)\(rule), expected \(broken.text)"
   }
 }
 

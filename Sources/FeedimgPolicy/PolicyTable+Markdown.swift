@@ -22,8 +22,13 @@ extension PolicyTable {
       let message = "no table\(place), expected \(expected) with a column `→ image`"
       throw PolicyErrors(PolicyError(file: fileName, line: tables.first?.header.line, message))
     }
-    let reader = TableReader(first, facts: catalog, outcomes: OutcomeColumn.named, problems: &problems)
-    if !reader.columns.contains(where: \.isImage) {
+    let reader = TableReader(
+      first,
+      facts: catalog,
+      outcomes: OutcomeColumn.allCases.map(\.rawValue),
+      problems: &problems
+    )
+    if !reader.columns.contains(.outcome("image")) {
       problems.add(line: first.header.line, "no column `→ image`, every policy needs one")
     }
     if first.rows.isEmpty { problems.add(line: first.header.line, "the table has no rules") }
@@ -32,7 +37,7 @@ extension PolicyTable {
       let conditions = reader.conditions(in: row, problems: &problems)
       var outcome = Outcome(image: .placeholder)
       for (column, cell) in zip(reader.columns, row.cells) {
-        guard case .outcome(let part) = column else { continue }
+        guard case .outcome(let name) = column, let part = OutcomeColumn(rawValue: name) else { continue }
         problems.read(cell, line: row.line) { text throws(FactError) in try part.read(text, into: &outcome) }
       }
       rules.append(Rule(number: number, line: row.line, conditions: conditions, outcome: outcome))
@@ -56,7 +61,7 @@ extension PolicyTable {
     into promises: inout [Promise],
     problems: inout ProblemList
   ) {
-    let parts = DecisionPart.allCases.filter { $0 != .rule }.map { ($0.rawValue, $0) }
+    let parts = DecisionPart.allCases.filter { $0 != .rule }.map(\.rawValue)
     let reader = TableReader(table, facts: catalog, outcomes: parts, problems: &problems)
     var read: [Promise] = []
     reader.forEachRow(problems: &problems) { number, row, problems in
@@ -90,31 +95,11 @@ extension MarkdownTable {
   fileprivate var isUnderPromises: Bool { headings.contains { $0.lowercased() == "promises" } }
 }
 
-extension TableReader where Outcome == DecisionPart {
-  /// The expectations of a row.
-  ///
-  /// Reports those that it cannot read.
-  func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
-    zip(columns, row.cells).compactMap { column, cell in
-      guard case .outcome(let part) = column else { return nil }
-      return problems.read(cell, line: row.line) { text throws(FactError) in
-        try Expectation.read(text, of: part)
-      }
-    }
-  }
-}
-
-extension TableReader.Column where Outcome == OutcomeColumn {
-  fileprivate var isImage: Bool { if case .outcome(.image) = self { true } else { false } }
-}
-
 /// A column of a policy that sets part of the outcome.
 enum OutcomeColumn: String, CaseIterable {
   case image
   case upgrade
   case priority
-
-  static var named: [(name: String, value: OutcomeColumn)] { allCases.map { ($0.rawValue, $0) } }
 
   /// Reads a cell: a word of the column, or `-` if the column may be omitted.
   func read(_ cell: String, into outcome: inout Outcome) throws(FactError) {

@@ -1,11 +1,12 @@
 import FeedimgModel
 
 /// Reads the common form of policy, promise and case tables: facts, an arrow, outcomes.
-struct TableReader<Outcome> {
+struct TableReader {
   /// The meaning of a column.
-  enum Column {
+  enum Column: Equatable {
     case fact(Fact)
-    case outcome(Outcome)
+    /// A column right of the arrow, by its name.
+    case outcome(String)
     /// Another column that the caller named; or a mistake, already reported.
     case other(String)
   }
@@ -18,13 +19,13 @@ struct TableReader<Outcome> {
   /// - Parameters:
   ///   - table: The table.
   ///   - catalog: The facts that may stand left of the arrow.
-  ///   - outcomes: The columns that may stand right of the arrow, by name.
+  ///   - outcomes: The names of the columns that may stand right of the arrow.
   ///   - others: Other columns that may stand left of the arrow.
   ///   - problems: Receives the problems of the header.
   init(
     _ table: MarkdownTable,
     facts catalog: FactCatalog,
-    outcomes: [(name: String, value: Outcome)],
+    outcomes: [String],
     others: [String] = [],
     problems: inout ProblemList
   ) {
@@ -45,7 +46,7 @@ struct TableReader<Outcome> {
         names.append(label)
       } else {
         let kind = isRightOfArrow ? "outcome" : "fact"
-        let known = isRightOfArrow ? outcomes.map(\.name) : catalog.facts.map(\.name) + others
+        let known = isRightOfArrow ? outcomes : catalog.facts.map(\.name) + others
         problems.add(
           line: line,
           column: cell.column,
@@ -57,7 +58,7 @@ struct TableReader<Outcome> {
     }
     self.columns = columns
     if !isRightOfArrow {
-      let example = outcomes.first?.name ?? ""
+      let example = outcomes.first ?? ""
       problems.add(line: line, "no column begins with `→`, expected one such as `→ \(example)`")
     }
     if table.isCut {
@@ -105,6 +106,18 @@ struct TableReader<Outcome> {
     .sorted { $0.fact < $1.fact }
   }
 
+  /// The expectations of a row, whose outcomes are parts of a decision.
+  ///
+  /// Reports those that it cannot read.
+  func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
+    zip(columns, row.cells).compactMap { column, cell in
+      guard case .outcome(let name) = column, let part = DecisionPart(rawValue: name) else { return nil }
+      return problems.read(cell, line: row.line) { text throws(FactError) in
+        try Expectation.read(text, of: part)
+      }
+    }
+  }
+
   /// The name of a column in single spaces, and whether an arrow precedes it.
   private static func name(_ text: String) -> (name: String, hasArrow: Bool) {
     let arrow = ["→", "->"].first { text.hasPrefix($0) }
@@ -113,11 +126,11 @@ struct TableReader<Outcome> {
 
   private static func column(
     _ name: String,
-    _ outcomes: [(name: String, value: Outcome)]?,
+    _ outcomes: [String]?,
     _ others: [String],
     _ catalog: FactCatalog
   ) -> Column? {
-    if let outcomes { return outcomes.first { $0.name == name }.map { .outcome($0.value) } }
+    if let outcomes { return outcomes.contains(name) ? .outcome(name) : nil }
     if others.contains(name) { return .other(name) }
     return catalog.facts.first { $0.name == name }.map { .fact($0) }
   }
