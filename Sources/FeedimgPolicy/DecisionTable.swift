@@ -77,7 +77,7 @@ package struct DecisionTable: Sendable, Hashable {
   /// The cells of a row, one for each column; `-` for the upgrade `never`.
   package func cells(_ row: Row) -> [String] {
     let upgrade = row.decision.upgrade == .never ? "-" : row.decision.upgrade.rawValue
-    let load = row.decision.load?.rawValue ?? "nothing"
+    let load = DecisionPart.load.value(in: row.decision)
     return row.facts + [row.decision.show.rawValue, load, upgrade, String(row.decision.rule)]
       + (hasEveryState ? [] : [String(row.stateCount)])
   }
@@ -132,14 +132,9 @@ extension DecisionTable {
   /// The same policy always gives the same text. A difference between versions is a different decision or a
   /// different deciding rule.
   package var golden: String {
-    let header =
-      facts.map(\.name) + ["→ image", "source", "show", "load", "upgrade", "priority", "rule"]
-    let cells = rows.map { row in
-      row.facts
-        + [DecisionPart.image, .source, .show, .load, .upgrade, .priority, .rule].map {
-          $0.value(in: row.decision)
-        }
-    }
+    let parts: [DecisionPart] = [.image, .source, .show, .load, .upgrade, .priority, .rule]
+    let header = facts.map(\.name) + ["→ image"] + parts.dropFirst().map(\.rawValue)
+    let cells = rows.map { row in row.facts + parts.map { $0.value(in: row.decision) } }
     return """
       # What \(name) decides
 

@@ -53,56 +53,43 @@ package struct Explanation: Sendable, Hashable {
 
   private var conclusion: String {
     let source = decision.source == .none ? "" : " (\(decision.source.rawValue))"
-    let load = decision.load?.rawValue ?? "nothing"
     let upgrade = decision.upgrade == .never ? "-" : decision.upgrade.rawValue
-    return "→ image: \(decision.image.rawValue)\(source)   now: \(decision.show.rawValue)   load: \(load)"
-      + "   upgrade: \(upgrade)   [\(place)]"
+    return "→ image: \(decision.image.rawValue)\(source)   now: \(decision.show.rawValue)"
+      + "   load: \(DecisionPart.load.value(in: decision))   upgrade: \(upgrade)   [\(place)]"
   }
-}
 
-extension Condition {
-  /// Why the condition does not hold, such as `network is cellular, not wifi, ethernet`.
-  func denial(in situation: Situation) -> String {
-    guard isNegated else { return "\(statement(in: situation)), not \(text)" }
-    return statement(in: situation)
-  }
-}
-
-extension Explanation {
   /// The explanation as an object.
   package var json: JSONValue {
     let facts = facts.map { ($0.name, JSONValue.string($0.value(in: situation))) }
     return [
       "policy": .string(policy),
       "facts": .object(JSONObject(facts)),
-      "steps": .array(steps.map(\.json)),
+      "steps": .array(
+        steps.map { step in
+          [
+            "rule": .integer(step.rule), "place": .string(step.place), "applies": .bool(step.applies),
+            "reason": .string(step.reason),
+          ]
+        }
+      ),
       "decision": .object(JSONObject(decision.members)),
       "place": .string(place),
     ]
   }
 }
 
-extension Explanation.Step {
-  fileprivate var json: JSONValue {
-    [
-      "rule": .integer(rule),
-      "place": .string(place),
-      "applies": .bool(applies),
-      "reason": .string(reason),
-    ]
+extension Condition {
+  /// Why the condition does not hold, such as `network is cellular, not wifi, ethernet`.
+  func denial(in situation: Situation) -> String {
+    statement(in: situation) + (isNegated ? "" : ", not \(text)")
   }
 }
 
 extension Decision {
   /// The members of a decision in every JSON output: rule, image, source, show, load, upgrade.
-  package var members: [(String, JSONValue)] {
-    [
-      ("rule", .integer(rule)),
-      ("image", .string(image.rawValue)),
-      ("source", .string(source.rawValue)),
-      ("show", .string(show.rawValue)),
-      ("load", .string(load?.rawValue ?? "nothing")),
-      ("upgrade", .string(upgrade.rawValue)),
-    ]
+  var members: [(String, JSONValue)] { members([.rule, .image, .source, .show, .load, .upgrade]) }
+
+  func members(_ parts: [DecisionPart]) -> [(String, JSONValue)] {
+    parts.map { ($0.rawValue, $0 == .rule ? .integer(rule) : .string($0.value(in: self))) }
   }
 }

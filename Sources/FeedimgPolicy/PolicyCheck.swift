@@ -102,15 +102,37 @@ struct PolicyCheck {
 
   /// Facts for which the policy loads more as data becomes dearer.
   var dearer: [Finding] {
-    DearerFact.all.flatMap { fact -> [Finding] in
-      guard let axis = space.axes.firstIndex(where: { $0.fact == fact.fact }) else { return [] }
-      return fact.steps(in: evaluation, along: axis).map { step in
-        evaluation.finding(.loadsMoreWhenDearer, step.states) {
-          "\(fact.fact.name) \(step.from) → \(step.to) loads more: \($0)"
+    Self.dearerValues.flatMap { fact, pairs -> [Finding] in
+      guard let axis = space.axes.firstIndex(where: { $0.fact == fact }), let words = fact.words else {
+        return []
+      }
+      let stride = space.strides[axis]
+      let places = pairs.map { (words.firstIndex(of: $0.from) ?? 0, words.firstIndex(of: $0.to) ?? 0) }
+      var states = pairs.map { _ in [Int]() }
+      for base in 0..<space.count where base / stride % words.count == 0 {
+        let costs = words.indices.map { evaluation.decision(at: base + $0 * stride)?.cost }
+        let pair = places.firstIndex { from, to in
+          if let less = costs[from], let more = costs[to] { more > less } else { false }
+        }
+        if let pair { states[pair].append(base + places[pair].0 * stride) }
+      }
+      return zip(pairs, states).filter { !$1.isEmpty }.map { pair, states in
+        evaluation.finding(.loadsMoreWhenDearer, states.sorted()) {
+          "\(fact.name) \(pair.from) → \(pair.to) loads more: \($0)"
         }
       }
     }
   }
+
+  /// Pairs of a value and a dearer one, for each fact that has them.
+  ///
+  /// If several pairs describe the same states, the first counts. `unknown` may be free or not: its pairs count only
+  /// where `no` and `yes` are in order.
+  private static let dearerValues: [(fact: Fact, pairs: [(from: String, to: String)])] = [
+    (.metered, [("no", "yes"), ("no", "unknown"), ("unknown", "yes")]),
+    (.roaming, [("no", "yes")]),
+    (.dataSaver, [("off", "on")]),
+  ]
 
   /// The states in which a rule applies, ascending, ignoring the rules above it.
   private func matches(of rule: Rule) -> [Int] { space.states(in: Box(of: rule.conditions, in: space)) }
@@ -171,56 +193,7 @@ extension Evaluation {
   }
 }
 
-/// A fact whose values can be ordered by the price of data.
-struct DearerFact {
-  /// States in which a policy loads less than with a dearer value of one fact and otherwise equal facts.
-  struct Step {
-    let from: String
-    let to: String
-    /// Ascending; all have the value ``from``.
-    var states: [Int] = []
-  }
-
-  let fact: Fact
-  /// Pairs of a value and a dearer one.
-  ///
-  /// If several pairs describe the same states, the first counts.
-  private let pairs: [(from: String, to: String)]
-
-  static let all: [DearerFact] = [
-    // `unknown` may be free or not. Its pairs count only where `no` and `yes` are in order.
-    DearerFact(fact: .metered, pairs: [("no", "yes"), ("no", "unknown"), ("unknown", "yes")]),
-    DearerFact(fact: .roaming, pairs: [("no", "yes")]),
-    DearerFact(fact: .dataSaver, pairs: [("off", "on")]),
-  ]
-
-  /// Steps to a dearer value at which a policy loads more.
-  func steps(in evaluation: Evaluation, along axis: Int) -> [Step] {
-    let stride = evaluation.space.strides[axis]
-    let words = fact.words ?? []
-    let ordinals = pairs.map { (words.firstIndex(of: $0.from) ?? 0, words.firstIndex(of: $0.to) ?? 0) }
-    var steps = pairs.map { Step(from: $0.from, to: $0.to) }
-    for base in 0..<evaluation.space.count where base / stride % words.count == 0 {
-      let weights = words.indices.map { weight(evaluation.decision(at: base + $0 * stride)) }
-      for (index, (from, to)) in ordinals.enumerated() {
-        guard let less = weights[from], let more = weights[to], more > less else { continue }
-        steps[index].states.append(base + from * stride)
-        break
-      }
-    }
-    return steps.filter { !$0.states.isEmpty }.map {
-      Step(from: $0.from, to: $0.to, states: $0.states.sorted())
-    }
-  }
-
-  private func weight(_ decision: Decision?) -> Int? { decision.map { Self.weight($0.load) } }
-
-  /// The rank of a load by its cost.
-  static func weight(_ load: ImageVariant.Role?) -> Int {
-    switch load {
-    case nil: 0
-    case .thumbnail: 1
-    case .original: 2
-    }
-  }
+extension Decision {
+  /// The rank of the load by its cost.
+  var cost: Int { load.map { $0 == .original ? 2 : 1 } ?? 0 }
 }

@@ -8,9 +8,9 @@ package struct PolicyDiff: Sendable, Hashable {
   /// States with the same change.
   package struct Change: Sendable, Hashable {
     /// The effect of the old policy.
-    package let from: Look
+    package let from: Decision
     /// The effect of the new policy.
-    package let to: Look
+    package let to: Decision
     package let stateCount: Int
     /// The states, as few boxes, in words.
     package let boxes: [String]
@@ -18,35 +18,17 @@ package struct PolicyDiff: Sendable, Hashable {
     package let witness: Witness
 
     /// 1 if the new policy loads more, -1 if it loads less, 0 otherwise.
-    package var weight: Int { (DearerFact.weight(to.load) - DearerFact.weight(from.load)).signum() }
+    package var weight: Int { (to.cost - from.cost).signum() }
 
     /// Such as `load nothing → original   (2 states)`.
     package var headline: String {
-      let parts = Look.parts(from, to).map { "\($0.name) \($0.from) → \($0.to)" }
-      return parts.joined(separator: ", ") + "   (\(stateCount) \(stateCount == 1 ? "state" : "states"))"
-    }
-  }
-
-  /// The parts of a decision that users notice.
-  package struct Look: Sendable, Hashable {
-    package let load: ImageVariant.Role?
-    package let show: ShownImage
-    package let image: ShownImage
-
-    init(_ decision: Decision) { (load, show, image) = (decision.load, decision.show, decision.image) }
-
-    /// The parts that differ, the most important first.
-    ///
-    /// Parts that follow from another part are omitted.
-    static func parts(_ from: Look, _ to: Look) -> [(name: String, from: String, to: String)] {
-      var parts: [(String, String, String)] = []
-      if from.load != to.load {
-        parts.append(("load", from.load?.rawValue ?? "nothing", to.load?.rawValue ?? "nothing"))
-      } else if from.image != to.image {
-        parts.append(("image", from.image.rawValue, to.image.rawValue))
+      func step(_ name: String, _ part: DecisionPart) -> String? {
+        let (old, new) = (part.value(in: from), part.value(in: to))
+        return old == new ? nil : "\(name) \(old) → \(new)"
       }
-      if from.show != to.show { parts.append(("now", from.show.rawValue, to.show.rawValue)) }
-      return parts
+      // The final image follows from the load.
+      let parts = [step("load", .load) ?? step("image", .image), step("now", .show)].compactMap { $0 }
+      return parts.joined(separator: ", ") + "   (\(stateCount) \(stateCount == 1 ? "state" : "states"))"
     }
   }
 
@@ -70,20 +52,20 @@ package struct PolicyDiff: Sendable, Hashable {
     for evaluation in [before, after] where evaluation.hasGap {
       throw PolicyErrors(errors: PolicyCheck(evaluation).gap.map(\.problem))
     }
-    var states: [[Look]: [Int]] = [:]
+    var states: [[Decision]: [Int]] = [:]
     for state in 0..<space.count where space.isPossible(state) {
-      guard let one = before.decision(at: state).map(Look.init),
-        let other = after.decision(at: state).map(Look.init), one != other
+      guard let one = before.decision(at: state)?.effect, let other = after.decision(at: state)?.effect,
+        one != other
       else { continue }
       states[[one, other], default: []].append(state)
     }
     from = old.name
     to = new.name
     stateCount = space.possibleCount
-    changes = states.map { looks, states in
+    changes = states.map { effects, states in
       Change(
-        from: looks[0],
-        to: looks[1],
+        from: effects[0],
+        to: effects[1],
         stateCount: states.count,
         boxes: BoxCover(in: space).boxes(covering: states).map(space.text),
         witness: space.witness(at: states[0])
@@ -128,8 +110,8 @@ extension PolicyDiff {
 extension PolicyDiff.Change {
   fileprivate var json: JSONValue {
     [
-      "from": from.json,
-      "to": to.json,
+      "from": from.effectJSON,
+      "to": to.effectJSON,
       "loads": .string(weight > 0 ? "more" : weight < 0 ? "less" : "same"),
       "states": .integer(stateCount),
       "boxes": .array(boxes.map(JSONValue.string)),
@@ -138,12 +120,13 @@ extension PolicyDiff.Change {
   }
 }
 
-extension PolicyDiff.Look {
-  fileprivate var json: JSONValue {
-    [
-      "image": .string(image.rawValue),
-      "show": .string(show.rawValue),
-      "load": .string(load?.rawValue ?? "nothing"),
-    ]
+extension Decision {
+  /// The decision without the parts that users do not notice.
+  fileprivate var effect: Decision {
+    var effect = self
+    (effect.source, effect.upgrade, effect.urgency, effect.rule) = (.none, .never, .now, 0)
+    return effect
   }
+
+  fileprivate var effectJSON: JSONValue { .object(JSONObject(members([.image, .show, .load]))) }
 }
