@@ -96,36 +96,25 @@ extension PolicyTable {
 ///
 /// A class, because copying its fields takes longer than one decision.
 final class StateIndex: Sendable {
-  /// A fact with words that is stored as one byte of the situation.
-  private struct Word: Sendable {
-    var offset: Int
-    var stride: Int
-  }
-
-  /// The largest quantity of a known region; a larger one is in a later region.
-  private struct Threshold: Sendable {
-    var offset: Int
-    var bound: Int
-    var stride: Int
-  }
-
-  private let words: [Word]
-  private let thresholds: [Threshold]
+  /// The facts with words that are stored as one byte of the situation.
+  private let words: [(offset: Int, stride: Int)]
+  /// The largest quantity of each known region; a larger one is in a later region.
+  private let thresholds: [(offset: Int, bound: Int, stride: Int)]
   /// The facts of the application, which are not stored as bytes of the situation.
   private let others: [(fact: Fact, stride: Int)]
 
   init(_ space: StateSpace) {
-    var words: [Word] = []
-    var thresholds: [Threshold] = []
+    var words: [(offset: Int, stride: Int)] = []
+    var thresholds: [(offset: Int, bound: Int, stride: Int)] = []
     var others: [(fact: Fact, stride: Int)] = []
     for (axis, stride) in zip(space.axes, space.strides) {
       if let offset = axis.fact.quantityOffset {
         // The last known region ends below `Int.max`, which stands for `unknown`, the highest region.
         for bound in axis.upperBounds.dropLast() + [.max - 1] {
-          thresholds.append(Threshold(offset: offset, bound: bound, stride: stride))
+          thresholds.append((offset, bound, stride))
         }
       } else if let offset = axis.fact.wordOffset {
-        words.append(Word(offset: offset, stride: stride))
+        words.append((offset, stride))
       } else {
         others.append((axis.fact, stride))
       }

@@ -112,19 +112,15 @@ private struct TermParser {
       let upper = try quantity(right, unit)
       return lower < upper ? lower...(upper - 1) : nil
     }
-    if text.hasPrefix("<=") { return 0...(try quantity(text.dropFirst(2), unit)) }
-    if text.hasPrefix(">=") { return (try quantity(text.dropFirst(2), unit))...Int.max }
-    if text.hasPrefix("<") {
-      let bound = try quantity(text.dropFirst(), unit)
-      return bound > 0 ? 0...(bound - 1) : nil
-    }
-    if text.hasPrefix(">") {
-      let bound = try quantity(text.dropFirst(), unit)
-      return bound < unit.maximum ?? .max ? (bound + 1)...Int.max : nil
-    }
-    if text.hasPrefix("=") {
-      let value = try quantity(text.dropFirst(), unit)
-      return value...value
+    for sign in ["<=", ">=", "<", ">", "="] where text.hasPrefix(sign) {
+      let bound = try quantity(text.dropFirst(sign.count), unit)
+      switch sign {
+      case "<=": return 0...bound
+      case ">=": return bound...Int.max
+      case "<": return bound > 0 ? 0...(bound - 1) : nil
+      case ">": return bound < unit.maximum ?? .max ? (bound + 1)...Int.max : nil
+      default: return bound...bound
+      }
     }
     throw FactError(
       message: "\(fact.name) has no value \(text.quoted),"
@@ -135,10 +131,7 @@ private struct TermParser {
 
   /// The text before and after the first separator; nil if there is none.
   private static func halves(_ text: String, around separator: String) -> (Substring, Substring)? {
-    for index in text.indices where text[index...].hasPrefix(separator) {
-      return (text[..<index], text[index...].dropFirst(separator.count))
-    }
-    return nil
+    text.firstRange(of: separator).map { (text[..<$0.lowerBound], text[$0.upperBound...]) }
   }
 
   private mutating func quantity(

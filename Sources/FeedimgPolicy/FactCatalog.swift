@@ -8,12 +8,9 @@ package struct FactCatalog: Sendable, Hashable {
   package let hostFacts: [HostFact]
 
   /// The facts of feedimg itself.
-  package static let standard = FactCatalog()
+  package static let standard = FactCatalog(facts: Fact.standard, hostFacts: [])
 
-  private init() {
-    facts = Fact.standard
-    hostFacts = []
-  }
+  private init(facts: [Fact], hostFacts: [HostFact]) { (self.facts, self.hostFacts) = (facts, hostFacts) }
 
   /// Adds the facts of the host application.
   ///
@@ -125,18 +122,5 @@ extension Fact {
   /// Lower-cased, with single spaces for hyphens, underscores and runs of spaces.
   private static func plain(_ typed: String) -> String {
     typed.lowercased().split { $0 == "-" || $0 == "_" || $0.isWhitespace }.joined(separator: " ")
-  }
-}
-
-extension Situation {
-  /// Sets a fact to a value, both as a user typed them, such as `always-original` and `yes`.
-  ///
-  /// - Throws: ``FactError``. The situation then stays unchanged.
-  package mutating func set(
-    fact name: String,
-    to value: String,
-    among catalog: FactCatalog = .standard
-  ) throws(FactError) {
-    try Fact(typed: name, among: catalog).set(typed: value, in: &self)
   }
 }

@@ -32,17 +32,15 @@ package enum PolicySchema {
       Facts of the host application. The first value of each is its default.
       """,
       "type": "array",
-      "items": [
-        "type": "object",
-        "required": ["name", "values"],
-        "additionalProperties": false,
-        "properties": [
+      "items": object(
+        required: ["name", "values"],
+        [
           "name": ["type": "string", "pattern": "^[^A-Z]+$"],
           "values": [
             "type": "array", "items": ["type": "string"], "minItems": .integer(2), "uniqueItems": true,
           ],
-        ],
-      ],
+        ]
+      ),
     ]
   }
 
@@ -51,11 +49,9 @@ package enum PolicySchema {
       "type": "array",
       "minItems": .integer(1),
       "maxItems": .integer(MarkdownTable.maximumRowCount),
-      "items": [
-        "type": "object",
-        "required": ["image"],
-        "additionalProperties": false,
-        "properties": [
+      "items": object(
+        required: ["image"],
+        [
           "when": reference("when"),
           "image": [
             "description": """
@@ -75,8 +71,8 @@ package enum PolicySchema {
             """,
             "enum": words(Urgency.allCases.map(\.rawValue)),
           ],
-        ],
-      ],
+        ]
+      ),
     ]
   }
 
@@ -85,19 +81,17 @@ package enum PolicySchema {
     return [
       "description": "Conditions that must hold in every state.",
       "type": "array",
-      "items": [
-        "type": "object",
-        "required": ["expect"],
-        "additionalProperties": false,
-        "properties": [
+      "items": object(
+        required: ["expect"],
+        [
           "when": reference("when"),
           "expect": [
             "type": "object",
             "additionalProperties": false,
             "properties": object(parts.map { ($0.rawValue, cell("expected-\($0.rawValue)")) }),
           ],
-        ],
-      ],
+        ]
+      ),
     ]
   }
 
@@ -158,6 +152,11 @@ package enum PolicySchema {
   }
 
   private static func words(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
+
+  /// The schema of an object without other members.
+  private static func object(required names: [String], _ properties: JSONValue) -> JSONValue {
+    ["type": "object", "required": words(names), "additionalProperties": false, "properties": properties]
+  }
 
   private static func object(_ members: [(String, JSONValue)]) -> JSONValue { .object(JSONObject(members)) }
 }

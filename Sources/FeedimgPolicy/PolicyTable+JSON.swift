@@ -8,7 +8,12 @@ extension PolicyTable {
   package var json: JSONValue {
     var members: [(String, JSONValue)] = [("policy", .string(name))]
     let facts = declaredFacts
-    if !facts.isEmpty { members.append(("facts", .array(facts.map(\.json)))) }
+    if !facts.isEmpty {
+      let declarations = facts.map { fact -> JSONValue in
+        ["name": .string(fact.name), "values": .array(fact.values.map(JSONValue.string))]
+      }
+      members.append(("facts", .array(declarations)))
+    }
     members.append(("rules", .array(rules.map(\.json))))
     if !promises.isEmpty { members.append(("promises", .array(promises.map(\.json)))) }
     return .object(JSONObject(members))
@@ -19,12 +24,6 @@ extension PolicyTable {
     let conditions = rules.flatMap(\.conditions) + promises.flatMap(\.conditions)
     let asked = Set(conditions.map(\.fact))
     return hostFacts.filter { asked.contains(.host($0)) }
-  }
-}
-
-extension HostFact {
-  fileprivate var json: JSONValue {
-    ["name": .string(name), "values": .array(values.map(JSONValue.string))]
   }
 }
 
@@ -109,31 +108,20 @@ private struct PolicyJSONReader {
       )
     else { return ([], []) }
     if let facts = policy["facts"] { declare(facts) }
-    var rules: [Rule] = []
-    for (index, element) in array(policy["rules"], at: "rules").enumerated() {
-      rules.append(rule(element, number: index + 1, at: "rules[\(index)]"))
-    }
+    let rules = elements(policy["rules"], at: "rules") { $0.rule($1, number: $2, at: $3) }
     if policy["rules"] == .array([]) { add("rules", "there are no rules") }
-    var promises: [Promise] = []
-    for (index, element) in array(policy["promises"], at: "promises").enumerated() {
-      promises.append(promise(element, number: index + 1, at: "promises[\(index)]"))
-    }
+    let promises = elements(policy["promises"], at: "promises") { $0.promise($1, number: $2, at: $3) }
     return (rules, promises)
   }
 
   // MARK: Parts
 
   private mutating func declare(_ value: JSONValue) {
-    var declared: [HostFact] = []
-    for (index, element) in array(value, at: "facts").enumerated() {
-      let path = "facts[\(index)]"
-      guard let fact = members(of: element, at: path, known: ["name", "values"]) else { continue }
-      let name = text(fact["name"], at: "\(path).name") ?? ""
-      var values: [String] = []
-      for (index, value) in array(fact["values"], at: "\(path).values").enumerated() {
-        if let value = text(value, at: "\(path).values[\(index)]") { values.append(value) }
-      }
-      declared.append(HostFact(name: name, values: values))
+    let declared = elements(value, at: "facts") { reader, element, _, path -> HostFact? in
+      guard let fact = reader.members(of: element, at: path, known: ["name", "values"]) else { return nil }
+      let name = reader.text(fact["name"], at: "\(path).name") ?? ""
+      let values = reader.elements(fact["values"], at: "\(path).values") { $0.text($1, at: $3) }
+      return HostFact(name: name, values: values)
     }
     let known = declared.filter { fact in !catalog.hostFacts.contains(fact) }
     do throws(FactError) {
@@ -246,7 +234,12 @@ private struct PolicyJSONReader {
     return object
   }
 
-  private mutating func array(_ value: JSONValue?, at path: String) -> [JSONValue] {
+  /// Reads the elements of an array; the closure receives each with its number and its field.
+  private mutating func elements<Element>(
+    _ value: JSONValue?,
+    at path: String,
+    _ read: (inout Self, JSONValue, Int, String) -> Element?
+  ) -> [Element] {
     guard let value else { return [] }
     guard case .array(let elements) = value else {
       add(path, "expected an array, found \(value.kind)")
@@ -256,7 +249,7 @@ private struct PolicyJSONReader {
       add(path, "more than \(MarkdownTable.maximumRowCount) elements")
       return []
     }
-    return elements
+    return elements.enumerated().compactMap { read(&self, $1, $0 + 1, "\(path)[\($0)]") }
   }
 
   private mutating func text(_ value: JSONValue?, at path: String) -> String? {

@@ -28,17 +28,9 @@ package struct StateSpace: Sendable, Hashable {
   ///
   /// - Throws: ``PolicyErrors`` for more than ``maximumCount`` states; it names the fact with the most regions.
   init(of conditions: [Condition], file: String) throws(PolicyErrors) {
-    var facts = Self.factsOfLaws
-    var thresholds: [[Threshold]] = facts.map { _ in [] }
-    for condition in conditions {
-      if let place = facts.firstIndex(of: condition.fact) {
-        thresholds[place] += condition.thresholds
-      } else {
-        facts.append(condition.fact)
-        thresholds.append(condition.thresholds)
-      }
+    axes = Set(Self.factsOfLaws + conditions.map(\.fact)).sorted().map { fact in
+      Axis(fact, cutAt: conditions.filter { $0.fact == fact }.flatMap(\.thresholds))
     }
-    axes = facts.indices.map { Axis(facts[$0], cutAt: thresholds[$0]) }.sorted { $0.fact < $1.fact }
     var strides = [Int](repeating: 1, count: axes.count)
     var count = 1
     for index in axes.indices.reversed() {

@@ -126,3 +126,16 @@ struct FactTests {
     }
   }
 }
+
+extension Situation {
+  /// Sets a fact to a value, both as a user typed them, such as `always-original` and `yes`.
+  ///
+  /// - Throws: ``FactError``. The situation then stays unchanged.
+  mutating func set(
+    fact name: String,
+    to value: String,
+    among catalog: FactCatalog = .standard
+  ) throws(FactError) {
+    try Fact(typed: name, among: catalog).set(typed: value, in: &self)
+  }
+}
