@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import Feedimg
-import FeedimgAdmin
+public import FeedimgAdmin
 
 /// `feedimg cache`: the images on disk.
 struct CacheCommand: ParsableCommand {
@@ -90,5 +90,127 @@ extension CacheFolders {
     let cache = try ImageCache(configuration)
     Output.report(cache.warnings)
     return cache
+  }
+}
+
+extension CacheCommand {
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list",
+      abstract: "Print the cached images, the most recently used first."
+    )
+    @Option(
+      "used|stored|size|url",
+      "The order: most recently used, most recently stored, largest, or by URL."
+    )
+    var sort = CachedImage.Order.used
+    @Flag(help: "Reverse the order.") var reverse = false
+    @Option("n", "The most images to print.") var limit: Int?
+    @Option(
+      "originals|thumbnails|pinned",
+      "Print only originals, thumbnails or pinned images; may be repeated."
+    )
+    var only: [CachedImage.Kind] = []
+    @Flag(help: "Print one line of JSON for each image.") var json = false
+    @OptionGroup var folders: CacheFolders
+
+    func validate() throws {
+      if let limit, limit < 0 {
+        throw ValidationError("--limit: expected a number of at least 0, found `\(limit)`")
+      }
+    }
+
+    func run() throws {
+      try folders.cache().forEachImage(
+        by: sort,
+        isReversed: reverse,
+        limit: limit ?? .max,
+        kinds: Set(only.isEmpty ? CachedImage.Kind.allCases : only)
+      ) { image in
+        Output.line(json ? image.json : CacheText.line(image))
+        return true
+      }
+    }
+  }
+}
+
+extension CachedImage.Order: ExpressibleByArgument {}
+
+extension CachedImage.Kind: ExpressibleByArgument {}
+
+extension CacheCommand {
+  struct Pin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "pin",
+      abstract: "Protect the image of a URL from eviction and expiry.",
+      discussion: """
+        The image must be in the cache; run `feedimg load` first. Pinned images have their own limit, the setting \
+        cache-pinned-limit. A newer version of the image inherits the pin. `remove` and `clear` remove pinned images \
+        too, and `verify` removes damaged ones.
+        """
+    )
+    @OptionGroup var image: CachedURL
+    @OptionGroup var folders: CacheFolders
+
+    func run() throws { try image.found(try folders.cache().pin(try image.address)) }
+  }
+
+  struct Unpin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "unpin",
+      abstract: "Unpin the image of a URL, so that it may be evicted again."
+    )
+    @OptionGroup var image: CachedURL
+    @OptionGroup var folders: CacheFolders
+
+    func run() throws { try image.found(try folders.cache().unpin(try image.address)) }
+  }
+}
+
+extension CacheCommand {
+  struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "verify",
+      abstract: "Check every image, and remove damaged ones.",
+      discussion: """
+        Compares the length and checksum of each file with the index, and repairs differences between files and \
+        index. Ends with 1 if a damaged or unreadable image remains.
+        """
+    )
+    @Flag(help: "Print one JSON object.") var json = false
+    @OptionGroup var folders: CacheFolders
+
+    func run() throws {
+      let progress = ProgressLine("checked")
+      let check = try folders.cache().verify(progress: progress.show)
+      Output.line(json ? check.json : CacheText.check(check))
+      if !check.isIntact { throw CommandFailure(.failure) }
+    }
+  }
+
+  struct Trim: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "trim",
+      abstract: "Remove expired images and images over the limits, or more.",
+      discussion: """
+        With --to, the command removes partial downloads first, then the least recently used originals, then \
+        thumbnails, until the cache is small enough. Pinned images stay.
+        """
+    )
+    @Option("size", "The most that the cache may keep, such as `100 MB`.") var to: String?
+    @Flag(help: "Print one JSON object.") var json = false
+    @OptionGroup var folders: CacheFolders
+
+    func run() throws {
+      let size = try to.map { text throws(CommandFailure) in
+        guard let size = ByteCount(text) else {
+          throw CommandFailure(.usage, "--to: expected a size such as `100 MB`, found `\(text)`")
+        }
+        return size
+      }
+      let progress = ProgressLine("removed")
+      let trim = try folders.cache().trim(to: size) { progress.show($0, of: nil) }
+      Output.line(json ? trim.json : CacheText.trim(trim, to: size))
+    }
   }
 }

@@ -3,10 +3,7 @@ struct Columns {
   /// One element for each row; a wrapped row contains line feeds.
   let lines: [String]
 
-  /// - Parameters:
-  ///   - rows: Rows with the same number of cells.
-  ///   - width: The most characters of a line; nil for no limit. Cells wrap between words, so a line may
-  ///     exceed a very small width.
+  /// A line has at most `width` characters; cells wrap between words, so it may exceed a very small width.
   init(_ rows: [[String]], width: Int? = nil) {
     let count = rows.map(\.count).max() ?? 0
     var widths = (0..<count).map { column in

@@ -4,10 +4,7 @@ enum HelpText {
   private static let column = 26
   private static let listTitles = ["ARGUMENTS:", "OPTIONS:", "SUBCOMMANDS:"]
 
-  /// - Parameters:
-  ///   - text: Unwrapped help; other text is returned unchanged.
-  ///   - width: The most characters of a line.
-  /// - Returns: The help with line breaks.
+  /// Text that is no help is returned unchanged.
   static func wrapped(_ text: String, width: Int) -> String {
     guard text.hasPrefix("OVERVIEW:") else { return text }
     var isList = false
@@ -22,5 +19,34 @@ enum HelpText {
         ? String(line) : WrappedText.lines(String(line), width: width).joined(separator: "\n")
     }
     return lines.joined(separator: "\n")
+  }
+}
+
+/// Wraps text at spaces.
+enum WrappedText {
+  /// The text in lines of at most `width` characters; only longer words exceed it.
+  ///
+  /// Every line but the first starts with the indent. The text must have no line feeds.
+  static func lines(_ text: String, width: Int, indent: String = "") -> [String] {
+    guard text.count > width else { return [text] }
+    var lines: [String] = []
+    var line = String(text.prefix { $0 == " " })
+    var isFresh = true
+    for word in text.split(separator: " ") {
+      if !isFresh, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = indent
+        isFresh = true
+      }
+      if !isFresh { line += " " }
+      line += word
+      isFresh = false
+    }
+    return lines + [line]
+  }
+
+  /// The length of the longest word, in characters.
+  static func longestWord(_ text: String) -> Int {
+    text.split(separator: " ").reduce(0) { max($0, $1.count) }
   }
 }

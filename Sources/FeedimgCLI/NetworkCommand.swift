@@ -76,3 +76,87 @@ struct NetworkFormat: ParsableArguments {
   @Flag(help: "Print one line of JSON for each result.")
   var json = false
 }
+
+/// `feedimg network mark`: marks a network as metered or unmetered.
+struct NetworkMarkCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mark",
+    abstract: "Mark a network as metered or unmetered, or remove its mark.",
+    discussion: """
+      A mark overrides the information from devices and services. It is stored in settings.json, under the name of \
+      the Wi-Fi network or else of the device. Running programs notice it at once.
+
+      EXAMPLES
+        feedimg network mark metered                      mark the active network
+        feedimg network mark unmetered --ssid Home
+        feedimg network mark forget --device usb0
+      """
+  )
+
+  /// The mark to set, or `forget` to remove it.
+  enum Word: String, CaseIterable, ExpressibleByArgument {
+    case metered
+    case unmetered
+    case forget
+  }
+
+  @Argument(help: "metered, unmetered, or forget.") var word: Word
+
+  @Option("name", "The Wi-Fi network with this name, active or not.") var ssid: String?
+
+  @Option("name", "The network interface with this name, active or not.") var device: String?
+
+  @OptionGroup(visibility: .hidden) var format: NetworkFormat
+  @OptionGroup(visibility: .hidden) var watching: NetworkWatchFlag
+  @OptionGroup var folder: ConfigurationFolderOption
+
+  func run() throws {
+    try watching.refuse(with: "mark")
+    if format.json { throw CommandFailure(.usage, "`--json` cannot be used with `mark`") }
+    let network = try network()
+    let marks = try NetworkMarks(folder.configuration)
+    switch word {
+    case .metered: try marks.mark(network, asMetered: true)
+    case .unmetered: try marks.mark(network, asMetered: false)
+    case .forget:
+      guard try marks.forget(network) else {
+        throw CommandFailure(.failure, "`\(network.text)` is not marked")
+      }
+    }
+    Output.report(marks.warnings)
+    Output.line(word == .forget ? "\(network.text): mark removed" : "\(network.text): \(word.rawValue)")
+  }
+
+  private func network() throws(CommandFailure) -> NetworkName {
+    switch (ssid, device) {
+    case (_?, _?): throw CommandFailure(.usage, "expected either `--ssid` or `--device`, found both")
+    case (""?, nil), (nil, ""?): throw CommandFailure(.usage, "expected the name of a network, found nothing")
+    case (let name?, nil): return .ssid(name)
+    case (nil, let name?): return .device(name)
+    case (nil, nil):
+      guard let network = NetworkMarks.activeNetwork() else {
+        throw CommandFailure(.failure, "no network is active; name one with `--ssid` or `--device`")
+      }
+      return network
+    }
+  }
+}
+
+/// `feedimg network marks`.
+struct NetworkMarksCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "marks",
+    abstract: "Print the marked networks."
+  )
+
+  @OptionGroup var format: NetworkFormat
+  @OptionGroup(visibility: .hidden) var watching: NetworkWatchFlag
+  @OptionGroup var folder: ConfigurationFolderOption
+
+  func run() throws {
+    try watching.refuse(with: "marks")
+    let marks = try NetworkMarks(folder.configuration)
+    for mark in marks.all() { Output.line(format.json ? mark.json : NetworkText.mark(mark)) }
+    Output.report(marks.warnings)
+  }
+}

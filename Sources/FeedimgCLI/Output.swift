@@ -16,7 +16,7 @@ enum Output {
     clearProgress()
     guard !standardOutput(bytes) else { return }
     let code = errno
-    if code != EPIPE { report("cannot write to standard output: \(SystemError.text(code))") }
+    if code != EPIPE { report("cannot write to standard output: \(Output.systemError(code))") }
     exit(.failure)
   }
 
@@ -127,5 +127,11 @@ enum Output {
   static func wrapped(_ text: String, indent: Int) -> String {
     let indent = String(repeating: " ", count: indent)
     return WrappedText.lines(text, width: width ?? .max, indent: indent).joined(separator: "\n")
+  }
+
+  /// The system's text for an `errno`, in lower case at its start.
+  static func systemError(_ code: Int32) -> String {
+    let text = strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    return text.prefix(1).lowercased() + text.dropFirst()
   }
 }

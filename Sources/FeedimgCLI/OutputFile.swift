@@ -104,7 +104,7 @@ struct OutputFile {
     let isWrongPath = [EACCES, ELOOP, ENAMETOOLONG, EROFS].contains(code)
     return CommandFailure(
       isWrongPath ? .usage : .failure,
-      "\(option) \(path): cannot write: \(SystemError.text(code))"
+      "\(option) \(path): cannot write: \(Output.systemError(code))"
     )
   }
 }

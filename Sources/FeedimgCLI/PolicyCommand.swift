@@ -43,3 +43,107 @@ struct PolicyCommand: ParsableCommand {
     defaultSubcommand: PolicyListCommand.self
   )
 }
+
+/// `feedimg policy list`: the installed policies.
+struct PolicyListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Print all policies; * marks the policy in force.",
+    discussion: """
+      EXAMPLES
+        feedimg policy list
+        feedimg policy list --json | jq -r .policy
+      """
+  )
+
+  @Flag(help: "Print one line of JSON for each policy.") var json = false
+  @OptionGroup var options: PolicyOptions
+
+  func run() throws {
+    let entries = try options.policies().list()
+    for line in json ? entries.map(\.json) : PolicyText.list(entries) { Output.line(line) }
+  }
+}
+
+/// `feedimg policy which`: the policy in force and its origin.
+struct PolicyWhichCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "which",
+    abstract: "Print the policy in force, its file, and the errors of other files.",
+    discussion: """
+      Lists all places that were searched, the first choice first. A file with errors is refused, and the next \
+      place is used. A running program keeps the last valid version.
+
+      EXAMPLES
+        feedimg policy which
+        feedimg policy which data-saver
+        feedimg policy which --json | jq -r .file
+      """
+  )
+
+  @Argument(help: "A name or a file (default: the policy in force).", completion: .policy) var policy: String?
+  @Flag(help: "Print one JSON object.") var json = false
+  @OptionGroup var options: PolicyOptions
+
+  func run() throws {
+    let status = try options.policies().status(of: policy)
+    Output.line(json ? status.json : PolicyText.status(status))
+  }
+}
+
+/// `feedimg policy export`: prints a policy as text or JSON.
+struct PolicyExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Print a policy as text or JSON, or print the JSON Schema.",
+    discussion: """
+      The JSON form is for applications that create policies, for example in a settings page. All policy commands \
+      also read it from files that end in .json.
+
+      EXAMPLES
+        feedimg policy export data-saver > mine.md
+        feedimg policy export default --json | jq .rules
+        feedimg policy export --schema > policy.schema.json
+      """
+  )
+
+  @Argument(help: "A name or a file.", completion: .policy) var policy: String?
+  @Flag(help: "Print the policy as JSON.") var json = false
+  @Flag(help: "Print the JSON Schema of policies.") var schema = false
+  @OptionGroup var options: PolicyOptions
+
+  func validate() throws {
+    guard schema == (policy == nil) else {
+      throw ValidationError(
+        schema ? "--schema: expected no policy" : "expected a policy or --schema"
+      )
+    }
+  }
+
+  func run() throws {
+    guard let policy else { return Output.document(Policies.schema) }
+    let export = try options.policies().export(policy)
+    Output.report(export.warnings)
+    if json { Output.line(export.json) } else { Output.document(export.text) }
+  }
+}
+
+/// The folder of policies, and the facts of an application that they may use.
+struct PolicyOptions: ParsableArguments {
+  @OptionGroup var facts: DeclarationOption
+  @OptionGroup var folder: ConfigurationFolderOption
+
+  /// - Throws: ``CommandFailure`` with status 2 for a `--declare` without `=`, or an error of the library.
+  func policies() throws -> Policies {
+    var configuration = folder.configuration
+    configuration.hostFacts = try facts.declared()
+    return try Policies(configuration)
+  }
+}
+
+extension CompletionKind {
+  /// The name or path of a policy.
+  static let policy = CompletionKind.custom { _, _, start in
+    (try? Policies())?.completions(of: start) ?? Policies.shippedNames
+  }
+}

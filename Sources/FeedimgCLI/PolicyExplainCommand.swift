@@ -37,3 +37,63 @@ struct PolicyExplainCommand: ParsableCommand {
     if verbose { for line in ResolutionText.facts(account.facts) { Output.line(line) } }
   }
 }
+
+/// `feedimg policy table`: the decisions of a policy.
+struct PolicyTableCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "table",
+    abstract: "Print the decisions of a policy in all states.",
+    discussion: """
+      Each row is a group of states with the same rule and decision; every state is in one row. Given facts restrict \
+      the table to matching states.
+
+      EXAMPLES
+        feedimg policy table
+        feedimg policy table default network=cellular
+        feedimg policy table budgeted budget-left='10 MB' metered=yes
+        feedimg policy table default --all --json | jq 'map(select(.load == "original")) | length'
+
+      The table wraps at the width of the terminal, or of the variable COLUMNS if it is set. With --json --all, the \
+      array has one object for each state, ordered by the facts; the last fact varies fastest.
+      """
+  )
+
+  @Argument(help: "A name or a file.", completion: .policy) var policy = "default"
+  @OptionGroup var facts: FactArguments
+  @Flag(help: "Print every state instead of a few rows.") var all = false
+  @Flag(help: "Print a JSON array, one object per line.") var json = false
+  @OptionGroup var options: PolicyOptions
+
+  func run() throws {
+    let listing = try options.policies().table(policy, fixing: try facts.given(), everyState: all)
+    if json {
+      Output.line(listing.json)
+    } else {
+      for line in Self.lines(listing.cells, width: Output.width) { Output.line(line) }
+    }
+    Output.report(listing.warnings)
+    if listing.hasGap { throw CommandFailure(.failure) }
+  }
+
+  /// A table or, if it would be too wide, a paragraph for each row.
+  ///
+  /// The first row has the names of the columns.
+  private static func lines(_ rows: [[String]], width: Int?) -> [String] {
+    guard let header = rows.first else { return [] }
+    let table = Columns(rows, width: width).lines
+    let widest = table.joined(separator: "\n").split(separator: "\n").map(\.count).max() ?? 0
+    guard let width, widest > width else {
+      return table.enumerated().map { $0 == 0 ? Output.bold($1) : $1 }
+    }
+    // The columns of the decision start with this one.
+    let decided = header.firstIndex(of: "show now") ?? 0
+    return rows.dropFirst().flatMap { row in
+      let cells = Array(zip(header, row))
+      let facts = cells[..<decided].filter { $0.1 != "-" }.map { "\($0) \($1)" }
+      let outcome = cells[decided...].map { "\($0) \($1)" }.joined(separator: ", ")
+      let when = facts.isEmpty ? "always" : facts.joined(separator: "; ")
+      return WrappedText.lines(when, width: width, indent: "    ").map(Output.bold)
+        + WrappedText.lines("  → " + outcome, width: width, indent: "    ")
+    }
+  }
+}

@@ -35,10 +35,7 @@ enum PolicyText {
     return ([Output.bold(comparison.headline)] + changes).joined(separator: "\n")
   }
 
-  /// - Parameters:
-  ///   - run: The result of a test run.
-  ///   - isNamed: Whether to include the name of the policy.
-  /// - Returns: The summary, and one line for each failure.
+  /// The summary, with the name of the policy if `isNamed`, and one line for each failure.
   static func testRun(_ run: Policies.TestRun, isNamed: Bool) -> String {
     let file = run.file.split(separator: "/").last ?? ""
     let isOther = !file.hasPrefix(run.policy + ".")

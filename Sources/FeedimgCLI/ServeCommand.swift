@@ -70,7 +70,7 @@ struct ServeCommand: ParsableCommand {
     // Report invalid options here, with this program's messages.
     _ = try (situation.configuration(), feed.reader())
     try CommandFailure.refuseTasks()
-    try ServiceProgram.become(with: arguments)
+    try becomeService()
   }
 
   /// The options for `feedimg-serve`.
@@ -86,5 +86,16 @@ struct ServeCommand: ParsableCommand {
       + option("policy", situation.policy) + option("cache-dir", situation.folders.cacheFolder)
       + option("config-dir", situation.folders.settings.configurationFolder)
       + option("state-dir", state.stateFolder)
+  }
+
+  /// Replaces this program with `feedimg-serve`; the process ID stays, which service managers need.
+  ///
+  /// It is a separate program, so that other commands do not load the libraries of the service.
+  private func becomeService() throws(CommandFailure) -> Never {
+    let path = ProcessEnvironment.programFolder() + "feedimg-serve"
+    var pointers = ([path] + arguments).map { strdup($0) } + [nil]
+    execv(path, &pointers)
+    let code = errno
+    throw CommandFailure(.failure, "`\(path)`: cannot run: \(Output.systemError(code))")
   }
 }

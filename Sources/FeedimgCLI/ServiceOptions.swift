@@ -14,11 +14,7 @@ struct ServiceOptions: ParsableArguments {
     if !noService { configuration.service = configuration.usualService }
   }
 
-  /// Prints whether the service loaded the images.
-  ///
-  /// - Parameters:
-  ///   - loader: The loader of the command.
-  ///   - isTraced: Whether a trace was requested, so that the service was not used.
+  /// Prints whether the service loaded the images; it did not if a trace was requested.
   func report(on loader: ImageLoader, isTraced: Bool = false) {
     guard verbose else { return }
     let reason = "not loaded by the service, since `--trace` covers only this program"

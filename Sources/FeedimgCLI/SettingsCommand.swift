@@ -35,9 +35,9 @@ struct SettingsCommand: ParsableCommand {
       abstract: "Print the current value of a setting."
     )
     @OptionGroup var name: NameArgument
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var folder: ConfigurationFolderOption
 
-    func run() throws { try file.use { Output.line(try $0.value(of: name.name)) } }
+    func run() throws { try folder.use { Output.line(try $0.value(of: name.name)) } }
   }
 
   struct Set: ParsableCommand {
@@ -52,7 +52,7 @@ struct SettingsCommand: ParsableCommand {
       help: ArgumentHelp("The value, such as yes, no, `512 MiB` or 7.", valueName: "value")
     )
     var values: [String]
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var folder: ConfigurationFolderOption
 
     func validate() throws {
       guard values.count > 1 else { return }
@@ -60,7 +60,7 @@ struct SettingsCommand: ParsableCommand {
       throw ValidationError("expected one value, found \(found); quote a value with spaces")
     }
 
-    func run() throws { try file.use { try $0.set(name.name, to: values[0]) } }
+    func run() throws { try folder.use { try $0.set(name.name, to: values[0]) } }
   }
 
   struct Unset: ParsableCommand {
@@ -69,9 +69,9 @@ struct SettingsCommand: ParsableCommand {
       abstract: "Reset a setting to its default."
     )
     @OptionGroup var name: NameArgument
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var folder: ConfigurationFolderOption
 
-    func run() throws { try file.use { try $0.unset(name.name) } }
+    func run() throws { try folder.use { try $0.unset(name.name) } }
   }
 
   struct List: ParsableCommand {
@@ -80,9 +80,16 @@ struct SettingsCommand: ParsableCommand {
       abstract: "Print all settings; * marks those that are set."
     )
     @Flag(help: "Print one JSON object with a member for each setting.") var json = false
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var folder: ConfigurationFolderOption
 
-    func run() throws { try file.use { Output.line(json ? $0.json : SettingsText.table($0.entries())) } }
+    func run() throws { try folder.use { Output.line(json ? $0.json : Self.table($0.entries())) } }
+
+    private static func table(_ entries: [Settings.Entry]) -> String {
+      let rows = entries.map { entry in
+        [(entry.isSet ? "* " : "  ") + entry.name, Output.bold(entry.value), Output.dim(entry.explanation)]
+      }
+      return Columns(rows).lines.joined(separator: "\n")
+    }
   }
 
   struct Path: ParsableCommand {
@@ -90,9 +97,9 @@ struct SettingsCommand: ParsableCommand {
       commandName: "path",
       abstract: "Print the path of settings.json."
     )
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var folder: ConfigurationFolderOption
 
-    func run() throws { Output.line(try file.settings().path) }
+    func run() throws { Output.line(try folder.settings().path) }
   }
 
   struct Watch: AsyncParsableCommand {
@@ -100,22 +107,19 @@ struct SettingsCommand: ParsableCommand {
       commandName: "watch",
       abstract: "Print the settings as one line of JSON, now and after each change, until interrupted."
     )
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var folder: ConfigurationFolderOption
 
     func run() async throws {
-      for await json in try file.settings().changes() { Output.line(json) }
+      for await json in try folder.settings().changes() { Output.line(json) }
     }
   }
 }
 
-/// The settings in the given folder, or in the user's folder.
-struct SettingsFile: ParsableArguments {
-  @OptionGroup var folder: ConfigurationFolderOption
-
-  func settings() throws(ConfigurationError) -> Settings { try Settings(folder.configuration) }
+extension ConfigurationFolderOption {
+  fileprivate func settings() throws(ConfigurationError) -> Settings { try Settings(configuration) }
 
   /// Runs the body, and then prints warnings about invalid settings.
-  func use(_ body: (Settings) throws -> Void) throws {
+  fileprivate func use(_ body: (Settings) throws -> Void) throws {
     let settings = try settings()
     try body(settings)
     Output.report(settings.warnings)

@@ -5,10 +5,7 @@ enum WallClock {
   /// The local time of day, such as `14:03:10`.
   static func timeOfDay() -> String { local(time(nil), "%H:%M:%S") }
 
-  /// A local date and time, such as `2026-11-21 14:03`.
-  ///
-  /// - Parameter seconds: The time, in seconds since 1970.
-  /// - Returns: The time in the user's time zone.
+  /// A local date and time, such as `2026-11-21 14:03`, from seconds since 1970.
   static func date(_ seconds: Double) -> String { local(time_t(seconds), "%F %H:%M") }
 
   /// The time in UTC with milliseconds in the form of RFC 3339, such as `2026-11-21T14:03:10.250Z`.
