@@ -46,17 +46,6 @@ enum MarkupParser {
     in encoding: MarkupEncoding,
     _ handler: some MarkupHandling
   ) throws(FeedError) {
-    try document[encoding.start...].withUnsafeBufferPointer { bytes throws(FeedError) in
-      try parse(bytes, as: language, encoding: encoding.name, handler)
-    }
-  }
-
-  private static func parse(
-    _ bytes: UnsafeBufferPointer<UInt8>,
-    as language: Language,
-    encoding: String,
-    _ handler: some MarkupHandling
-  ) throws(FeedError) {
     guard let xml = cxml_open()?.pointee else {
       throw FeedError(.unavailable, "cannot open libxml2; install the Debian package libxml2")
     }
@@ -64,7 +53,8 @@ enum MarkupParser {
       throw FeedError(.unavailable, "out of memory")
     }
     defer { xml.FreeParserCtxt(context) }
-    let source = MarkupSource(language == .html ? complete(bytes) : bytes, xml, context, language, handler)
+    let text = document[encoding.start...]
+    let source = MarkupSource(language == .html ? complete(text) : text, xml, context, language, handler)
     withExtendedLifetime(source) {
       let data = Unmanaged.passUnretained(source).toOpaque()
       context.pointee.userData = data
@@ -75,30 +65,28 @@ enum MarkupParser {
       switch language {
       case .xml:
         let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
-        xml.FreeDoc(xml.CtxtReadIO(context, read, nil, data, nil, encoding, options))
+        xml.FreeDoc(xml.CtxtReadIO(context, read, nil, data, nil, encoding.name, options))
       case .html:
         // The declared encoding is ignored if one is given.
         let options = Int32(HTML_PARSE_NONET.rawValue)
-        xml.FreeDoc(xml.htmlCtxtReadIO(context, read, nil, data, nil, encoding, options))
+        xml.FreeDoc(xml.htmlCtxtReadIO(context, read, nil, data, nil, encoding.name, options))
       }
     }
     if let failure = source.failure { throw failure }
     guard language == .html || context.pointee.wellFormed != 0 else { throw FeedError(.malformed, "not XML") }
   }
-}
 
-extension MarkupParser {
   /// The bytes without a tag that the end of the page cuts, whose URLs may be cut too; browsers ignore it.
-  private static func complete(_ page: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+  private static func complete(_ page: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let mark = page.lastIndex { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: ">") }
     guard let mark, page[mark] == UInt8(ascii: "<") else { return page }
-    return UnsafeBufferPointer(rebasing: page[..<mark])
+    return page[..<mark]
   }
 }
 
 /// The input and the state of a parser, which libxml2 hands to the callbacks.
 private final class MarkupSource {
-  private var rest: UnsafeBufferPointer<UInt8>
+  private var rest: ArraySlice<UInt8>
   private let xml: cxml_library
   private let context: xmlParserCtxtPtr
   private let language: MarkupParser.Language
@@ -110,7 +98,7 @@ private final class MarkupSource {
   private(set) var failure: FeedError?
 
   init(
-    _ bytes: UnsafeBufferPointer<UInt8>,
+    _ bytes: ArraySlice<UInt8>,
     _ xml: cxml_library,
     _ context: xmlParserCtxtPtr,
     _ language: MarkupParser.Language,
@@ -144,9 +132,8 @@ private final class MarkupSource {
       return -1
     }
     let piece = rest.prefix(count)
-    guard let buffer, let start = piece.base.baseAddress.map({ $0 + piece.startIndex }) else { return 0 }
-    UnsafeMutableRawPointer(buffer).copyMemory(from: start, byteCount: piece.count)
-    rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
+    UnsafeMutableRawBufferPointer(start: buffer, count: count).copyBytes(from: piece)
+    rest = rest.dropFirst(piece.count)
     return Int32(piece.count)
   }
 

@@ -66,8 +66,7 @@ final class XMLFeed: MarkupHandling {
     guard open.isEmpty else { return }
     defer { length = 0 }
     switch node.name {
-    case "item" where format == .rss: read(node, RSS.read)
-    case "entry" where format == .atom: read(node, Atom.read)
+    case "item" where format == .rss, "entry" where format == .atom: read(node)
     case "link" where !isBaseGiven: useAsBase(node)
     default: break
     }
@@ -79,11 +78,10 @@ final class XMLFeed: MarkupHandling {
     if length <= FeedReader.maximumEntryLength { node.bytes += bytes }
   }
 
-  private func read(_ node: XMLNode, _ read: (XMLNode, inout Entry) -> Void) {
-    let id = ["guid", "id"].lazy.compactMap { node.child($0)?.text.nonBlank }.first
-    feed.entry(id) { entry in
+  private func read(_ node: XMLNode) {
+    feed.entry(node.identifier) { entry in
       guard length <= FeedReader.maximumEntryLength else { return entry.reportLength() }
-      read(node, &entry)
+      Syndication.read(node, &entry)
     }
   }
 
@@ -121,8 +119,11 @@ final class XMLNode {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The first child with a name, outside Media RSS.
-  func child(_ name: String) -> XMLNode? { children.first { $0.name == name && !$0.isMedia } }
+  /// The identifier of an entry: `guid` or `rdf:about` in RSS, `id` in Atom.
+  var identifier: String? {
+    let elements = ["guid", "id"].compactMap { name in children.first { $0.name == name && !$0.isMedia } }
+    return elements.lazy.compactMap(\.text.nonBlank).first ?? attributes["rdf:about"]?.nonBlank
+  }
 
   func number(_ name: String) -> Int? { attributes[name]?.nonBlank.flatMap { Int($0) }?.positive }
 }
