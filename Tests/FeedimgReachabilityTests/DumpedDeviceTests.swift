@@ -1,3 +1,4 @@
+import FeedimgModel
 import Testing
 
 @testable import FeedimgReachability
@@ -11,7 +12,7 @@ import Testing
     var hardware = Hardware()
     var stacking = LinkStacking.end
     /// Nil if the link below decides.
-    var medium: LinkClass.Medium?
+    var medium: NetworkKind?
     var isTether = false
     var testDescription: String { "\(scenario): \(link.name)" }
   }
@@ -38,7 +39,7 @@ import Testing
     Link(index: 11, name: name, hardwareType: type, kind: kind, lower: lower)
   }
 
-  private static let wlan = Hardware(deviceType: "wlan", hasRadio: true, driver: "mac80211_hwsim")
+  private static let wlan = Hardware(deviceType: "wlan", driver: "mac80211_hwsim")
 
   private static func shared(_ driver: String, _ vendor: UInt16, serial: Bool = false) -> Hardware {
     Hardware(driver: driver, usb: USBDevice(vendor: vendor, hasSerialPort: serial))
@@ -46,7 +47,7 @@ import Testing
 
   static let rows: [Row] = [
     Row(scenario: "wifi", link: radio(), hardware: wlan, medium: .wifi),
-    Row(scenario: "wifi-listening", link: radio(803), hardware: wlan, medium: .noConnection),
+    Row(scenario: "wifi-listening", link: radio(803), hardware: wlan, medium: .offline),
     Row(
       scenario: "ethernet-pci",
       link: Link(index: 2, name: "enp0s5", parentDevice: "0000:00:03.0", parentBus: "pci"),
@@ -116,7 +117,7 @@ import Testing
     ),
     Row(scenario: "wwan-usb-rmnet", link: soft("rmnet0", 519, "rmnet", lower: 9), medium: .cellular),
     Row(scenario: "ethernet", link: soft("eth0", 1, "veth", lower: 2), medium: .ethernet),
-    Row(scenario: "dummy", link: soft("dummy0", 1, "dummy"), medium: .unknown),
+    Row(scenario: "dummy", link: soft("dummy0", 1, "dummy"), medium: .other),
     Row(scenario: "bridge-ethernet", link: soft("br0", 1, "bridge"), stacking: .ports),
     Row(scenario: "bond-ethernet", link: soft("bond0", 1, "bond"), stacking: .ports),
     Row(scenario: "vrf-other", link: soft("blue", 1, "vrf"), stacking: .ports),

@@ -1,3 +1,4 @@
+import FeedimgModel
 import Testing
 
 @testable import FeedimgReachability
@@ -7,7 +8,7 @@ import Testing
     var name: String
     var link: Link
     var hardware = Hardware()
-    var medium: LinkClass.Medium
+    var medium: NetworkKind
     var isTether = false
     var isVirtual = false
     /// The reason for the expected result.
@@ -40,15 +41,15 @@ import Testing
     Row(
       name: "Wi-Fi, joined",
       link: link("wlan0"),
-      hardware: Hardware(deviceType: "wlan", hasRadio: true, wirelessMode: .client),
+      hardware: Hardware(deviceType: "wlan", wirelessMode: .client),
       medium: .wifi,
       because: "nl80211 reports a station"
     ),
     Row(
       name: "own access point",
       link: link("wlan0"),
-      hardware: Hardware(deviceType: "wlan", hasRadio: true, wirelessMode: .accessPoint),
-      medium: .noConnection,
+      hardware: Hardware(deviceType: "wlan", wirelessMode: .accessPoint),
+      medium: .offline,
       because: "nl80211 precedes the device type"
     ),
     Row(
@@ -61,7 +62,7 @@ import Testing
     Row(
       name: "Wi-Fi monitor",
       link: link("mon0", 803),
-      medium: .noConnection,
+      medium: .offline,
       because: "ARPHRD 803 is a monitor"
     ),
     Row(
@@ -155,7 +156,7 @@ import Testing
     Row(
       name: "dummy",
       link: link("dummy0", kind: "dummy"),
-      medium: .unknown,
+      medium: .other,
       isVirtual: true,
       because: "no sign decides"
     ),
@@ -168,13 +169,13 @@ import Testing
     Row(
       name: "unheard-of hardware",
       link: link("x0", 4711),
-      medium: .unknown,
+      medium: .other,
       because: "unknown means connected over unknown hardware"
     ),
     Row(
       name: "unheard-of kind",
       link: link("x0", kind: "telepathy"),
-      medium: .unknown,
+      medium: .other,
       isVirtual: true,
       because: "a software device over unknown hardware"
     ),

@@ -6,7 +6,7 @@ import Testing
 @Suite struct MeteringTests {
   struct Row: CustomTestStringConvertible, Sendable {
     var name: String
-    var medium: LinkClass.Medium
+    var medium: NetworkKind
     var isTether = false
     var isVirtual = false
     var cost = WirelessCost.notAnnounced
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `an address that a phone assigned is metered, over Wi-Fi and cable`() {
-    for medium in [LinkClass.Medium.wifi, .ethernet] {
+    for medium in [NetworkKind.wifi, .ethernet] {
       let metering = Metering(end: LinkClass(medium: medium, reason: ""), isLeasedByPhone: true)
       #expect(metering.verdict.metered == .yes)
     }
@@ -92,7 +92,7 @@ import Testing
     ),
     Row(
       name: "unknown",
-      medium: .unknown,
+      medium: .other,
       metered: .unknown,
       reason: "the hardware that carries the data is unknown"
     ),
@@ -122,7 +122,7 @@ import Testing
       name: "the portal against the beacon",
       medium: .wifi,
       cost: .free,
-      statements: [.portal(.yes)],
+      statements: [.portal],
       metered: .yes,
       reason: "the desktop portal reports it"
     ),

@@ -4,7 +4,7 @@ import Testing
 @testable import FeedimgReachability
 
 @Suite struct NetworkAdviceTests {
-  private static func path(_ links: Link..., end: LinkClass.Medium, isTether: Bool = false) -> NetworkPath {
+  private static func path(_ links: Link..., end: NetworkKind, isTether: Bool = false) -> NetworkPath {
     NetworkPath(
       route: Route(family: .v4, nextHops: [.init(index: 1)]),
       nextHop: .init(index: 1),
@@ -62,7 +62,7 @@ import Testing
     advice.join(silent)
     #expect(advice == NetworkAdvice())
     advice.join(costly)
-    #expect(advice == NetworkAdvice(statement: .portal(.yes), isCaptive: true))
+    #expect(advice == NetworkAdvice(statement: .portal, isCaptive: true))
     advice = NetworkAdvice(statement: .networkManager(.no))
     advice.join(costly)
     #expect(advice.statement == .networkManager(.no))

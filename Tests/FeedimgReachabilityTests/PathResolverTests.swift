@@ -1,3 +1,4 @@
+import FeedimgModel
 import Testing
 
 @testable import FeedimgReachability
@@ -10,7 +11,7 @@ import Testing
     ///
     /// Empty without a path.
     var via: [String]
-    var medium: LinkClass.Medium = .noConnection
+    var medium: NetworkKind = .offline
     var isTunnelled = false
     var isVirtual = false
     var because: String
@@ -39,7 +40,7 @@ import Testing
 
   static let machine = FakeKernel(
     links: [ethernet, wifi, modem, wireguard, container],
-    devices: ["wlan0": Hardware(deviceType: "wlan", hasRadio: true, wirelessMode: .client)]
+    devices: ["wlan0": Hardware(deviceType: "wlan", wirelessMode: .client)]
   )
 
   static func machine(_ links: Link...) -> FakeKernel {
@@ -125,7 +126,7 @@ extension PathResolverTests {
         Link(index: 12, name: "b", kind: "vlan", lower: 11)
       ).routed(11),
       via: ["a", "b"],
-      medium: .unknown,
+      medium: .other,
       isVirtual: true,
       because: "links may change while they are followed"
     ),
@@ -133,7 +134,7 @@ extension PathResolverTests {
       name: "link below has gone",
       kernel: machine(Link(index: 11, name: "a", kind: "vlan", lower: 12)).routed(11),
       via: ["a"],
-      medium: .unknown,
+      medium: .other,
       isVirtual: true,
       because: "connected, but over unknown hardware"
     ),
@@ -179,7 +180,7 @@ extension PathResolverTests {
         change(wifi) { $0.master = 11 }
       ).routed(11),
       via: ["bond0"],
-      medium: .unknown,
+      medium: .other,
       because: "data takes both"
     ),
   ]

@@ -1,3 +1,4 @@
+import FeedimgModel
 import Testing
 
 @testable import FeedimgReachability
@@ -109,7 +110,7 @@ extension PathResolverTests {
       name: "VPN with no other route, hardware of several kinds",
       kernel: machine.routed(9),
       via: ["wg0"],
-      medium: .unknown,
+      medium: .other,
       isTunnelled: true,
       because: "no sign decides"
     ),
@@ -121,7 +122,7 @@ extension PathResolverTests {
         return kernel
       }(),
       via: ["wg0"],
-      medium: .unknown,
+      medium: .other,
       isTunnelled: true,
       isVirtual: true,
       because: "following all of them would take long and decide nothing"
@@ -130,7 +131,7 @@ extension PathResolverTests {
       name: "tunnel alone in a namespace",
       kernel: FakeKernel(links: [wireguard]).routed(9),
       via: ["wg0"],
-      medium: .unknown,
+      medium: .other,
       isTunnelled: true,
       isVirtual: true,
       because: "its packets leave from another namespace"
@@ -224,7 +225,7 @@ extension PathResolverTests {
         return kernel
       }(),
       via: ["ppp0"],
-      medium: .unknown,
+      medium: .other,
       because: "no sign assigns the sessions"
     ),
   ]

@@ -32,15 +32,6 @@ import Testing
     #expect(PPPoESession.carriers(inTable: "").isEmpty)
   }
 
-  @Test func `an event of a device is names and values`() {
-    let event = DeviceEvent("DEVTYPE=wlan\nINTERFACE=wlan0\nIFINDEX=3\nEMPTY=\nnonsense\n=x\n")
-    #expect(event["DEVTYPE"] == "wlan")
-    #expect(event["IFINDEX"] == "3")
-    #expect(event["EMPTY"] == "")
-    #expect(event["nonsense"] == nil)
-    #expect(event["INDEX"] == nil)
-  }
-
   @Test func `a missing file, or a path that is not a file, has no text`() {
     #expect(TextFile.read("/no/such/file") == nil)
     #expect(TextFile.read("/proc") == nil)

@@ -39,7 +39,7 @@ extension NetworkAdvice {
   ///
   /// A reply about the device takes precedence.
   mutating func join(_ portal: PortalClient.Status) {
-    if statement == nil, portal.isMetered { statement = .portal(.yes) }
+    if statement == nil, portal.isMetered { statement = .portal }
     isCaptive = isCaptive || portal.isCaptive
   }
 }

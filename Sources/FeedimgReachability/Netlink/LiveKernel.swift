@@ -112,9 +112,8 @@ final class LiveKernel: KernelQuerying {
     var hardware = Hardware()
     let folder = SysfsInterface(link)
     hardware.deviceType = folder?.deviceType
-    hardware.hasRadio = folder?.hasRadio ?? false
     // If sysfs does not show this namespace, only nl80211 knows.
-    hardware.mayBeWireless = folder == nil || hardware.hasRadio
+    hardware.mayBeWireless = folder == nil || hardware.deviceType == "wlan"
     hardware.driver = driver(of: link)
     if hardware.driver.map(Driver.init) == .shared {
       // Not cached: the serial ports of a modem appear after its network interface.

@@ -5,11 +5,11 @@ package import FeedimgModel
 /// The first route or error is the reply to requests without a mark. Each later one is the reply for the next
 /// mark that the rules name, because a tunnel sends its own packets with a mark. IPv6 has no route.
 package struct RecordedKernel {
-  private var links: [Link] = []
-  private var routes: [RouteReply] = []
-  private var rules: [RuleMark] = []
-  private var modes: [Hardware.WirelessMode] = []
-  private var networks: [WirelessNetwork] = []
+  private let links: [Link]
+  private let routes: [RouteReply]
+  private let marks: [UInt32]
+  private let modes: [Hardware.WirelessMode]
+  private let networks: [WirelessNetwork]
   private let drivers: [String: String]
 
   /// - Parameters:
@@ -17,27 +17,15 @@ package struct RecordedKernel {
   ///   - wireless: Messages of nl80211: the mode of a Wi-Fi interface, and its scan results.
   ///   - drivers: The driver of each interface by its name, which ethtool reports.
   package init(routing: [UInt8], wireless: [UInt8] = [], drivers: [String: String] = [:]) {
+    func all<Value>(_ bytes: [UInt8], _ read: (NetlinkMessage) -> Value?) -> [Value] {
+      bytes.withUnsafeBytes { NetlinkMessages($0).compactMap(read) }
+    }
+    links = all(routing) { Link($0) }
+    routes = all(routing) { RouteReply($0) ?? $0.errorNumber.flatMap(RouteRequest.reply) }
+    marks = RuleMark.inOrder(all(routing) { RuleMark($0) })
+    modes = all(wireless, WirelessMessages.mode)
+    networks = all(wireless, WirelessMessages.joinedNetwork)
     self.drivers = drivers
-    routing.withUnsafeBytes { bytes in
-      for message in NetlinkMessages(bytes) {
-        if let link = Link(message) {
-          links.append(link)
-        } else if let mark = RuleMark(message) {
-          rules.append(mark)
-        } else if let reply = RouteReply(message) ?? message.errorNumber.flatMap(RouteRequest.reply) {
-          routes.append(reply)
-        }
-      }
-    }
-    wireless.withUnsafeBytes { bytes in
-      for message in NetlinkMessages(bytes) {
-        if let network = WirelessMessages.joinedNetwork(message) {
-          networks.append(network)
-        } else if let mode = WirelessMessages.mode(message) {
-          modes.append(mode)
-        }
-      }
-    }
   }
 
   /// The state of the network, classified as that of a live kernel.
@@ -53,7 +41,6 @@ package struct RecordedKernel {
 extension RecordedKernel: KernelQuerying {
   func route(_ request: RouteRequest) throws(NetlinkError) -> RouteReply {
     guard request.destination.family == .v4, request.device == nil else { return .none(.missing) }
-    let marks = RuleMark.inOrder(rules)
     let place = request.mark.map { mark in marks.firstIndex(of: mark).map { $0 + 1 } ?? routes.count } ?? 0
     return routes.indices.contains(place) ? routes[place] : .none(.missing)
   }
@@ -71,7 +58,7 @@ extension RecordedKernel: KernelQuerying {
   }
 
   func marks(_ family: AddressFamily) throws(NetlinkError) -> [UInt32] {
-    family == .v4 ? RuleMark.inOrder(rules) : []
+    family == .v4 ? marks : []
   }
 
   func hardware(of link: Link) -> Hardware {

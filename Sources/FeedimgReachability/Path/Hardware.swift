@@ -12,8 +12,6 @@ struct Hardware: Hashable, Sendable {
 
   /// `DEVTYPE` of the interface, such as `wlan` or `wwan`; nil if there is none.
   var deviceType: String?
-  /// Whether sysfs shows a Wi-Fi radio below the interface.
-  var hasRadio = false
   /// Whether to ask nl80211.
   var mayBeWireless = false
   /// The kernel's driver, such as `rndis_host`.
@@ -33,27 +31,25 @@ struct USBDevice: Hashable, Sendable {
   var hasSerialPort: Bool
 
   /// Whether the manufacturer makes phones, and no other USB network devices (usb.ids).
-  var isOfPhoneMaker: Bool {
-    switch vendor {
-    case 0x05ac,  // Apple
-      0x18d1,  // Google
-      0x04e8,  // Samsung
-      0x2717,  // Xiaomi
-      0x22b8,  // Motorola
-      0x0bb4,  // HTC
-      0x0fce,  // Sony
-      0x1004,  // LG
-      0x2a70,  // OnePlus
-      0x22d9,  // OPPO
-      0x2d95,  // vivo
-      0x0421,  // Nokia
-      0x2e04,  // HMD
-      0x2ae5,  // Fairphone
-      0x0e8d:  // MediaTek
-      true
-    default: false
-    }
-  }
+  var isOfPhoneMaker: Bool { Self.phoneMakers.contains(vendor) }
+
+  private static let phoneMakers: Set<UInt16> = [
+    0x05ac,  // Apple
+    0x18d1,  // Google
+    0x04e8,  // Samsung
+    0x2717,  // Xiaomi
+    0x22b8,  // Motorola
+    0x0bb4,  // HTC
+    0x0fce,  // Sony
+    0x1004,  // LG
+    0x2a70,  // OnePlus
+    0x22d9,  // OPPO
+    0x2d95,  // vivo
+    0x0421,  // Nokia
+    0x2e04,  // HMD
+    0x2ae5,  // Fairphone
+    0x0e8d,  // MediaTek
+  ]
 }
 
 extension USBDevice {
@@ -71,14 +67,11 @@ extension USBDevice {
     guard let text = TextFile.read("\(folder)/idVendor"),
       let vendor = UInt16(text.prefix { $0 != "\n" }, radix: 16)
     else { return nil }
-    self.init(vendor: vendor, hasSerialPort: Self.hasSerialPort(folder, named: device))
-  }
-
-  private static func hasSerialPort(_ folder: String, named device: Substring) -> Bool {
-    TextFile.names(in: folder).contains { interface in
+    let hasSerialPort = TextFile.names(in: folder).contains { interface in
       interface.hasPrefix("\(device):")
         && TextFile.names(in: "\(folder)/\(interface)").contains { $0.hasPrefix("tty") }
     }
+    self.init(vendor: vendor, hasSerialPort: hasSerialPort)
   }
 }
 
@@ -86,13 +79,11 @@ extension USBDevice {
 struct SysfsInterface {
   private let folder: String
   /// `DEVTYPE`, such as `wlan`; nil for plain Ethernet.
+  ///
+  /// Drivers that set no type still show a Wi-Fi radio.
   let deviceType: String?
 
   var hasDevice: Bool { TextFile.exists("\(folder)/device") }
-  /// Whether a Wi-Fi radio is below.
-  ///
-  /// All current drivers set a device type.
-  var hasRadio: Bool { deviceType == "wlan" || deviceType == nil && TextFile.exists("\(folder)/phy80211") }
 
   /// The interfaces below this one, as sysfs shows them.
   var lowerIndices: [Int32] {
@@ -109,26 +100,11 @@ struct SysfsInterface {
   /// - Returns: Nil if sysfs does not show this link.
   init?(_ link: Link) {
     folder = "/sys/class/net/\(link.name)"
-    guard let text = TextFile.read("\(folder)/uevent") else { return nil }
-    let event = DeviceEvent(text)
-    guard event["IFINDEX"] == String(link.index) else { return nil }
-    deviceType = event["DEVTYPE"]
-  }
-}
-
-/// The content of a `uevent` file: one name and its value per line.
-struct DeviceEvent {
-  private let lines: [Substring]
-
-  init(_ text: String) {
-    lines = text.split(separator: "\n")
-  }
-
-  subscript(name: String) -> String? {
-    for line in lines {
-      guard let sign = line.firstIndex(of: "="), line[..<sign] == name else { continue }
-      return String(line[line.index(after: sign)...])
-    }
-    return nil
+    guard let event = TextFile.read("\(folder)/uevent")?.split(separator: "\n"),
+      event.contains("IFINDEX=\(link.index)")
+    else { return nil }
+    deviceType =
+      event.first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst(8)) }
+      ?? (TextFile.exists("\(folder)/phy80211") ? "wlan" : nil)
   }
 }

@@ -21,17 +21,10 @@ enum IPAddress: Hashable, Sendable {
     }
   }
 
-  var family: AddressFamily {
-    switch self {
-    case .v4: .v4
-    case .v6: .v6
-    }
-  }
+  var family: AddressFamily { if case .v4 = self { .v4 } else { .v6 } }
 
   /// Whether all bits are zero, which means no address.
-  var isUnspecified: Bool {
-    self == family.unspecified
-  }
+  var isUnspecified: Bool { self == family.unspecified }
 
   /// Whether servers on the internet can reply to this source address.
   ///
@@ -95,28 +88,13 @@ enum AddressFamily: CaseIterable, Sendable {
   case v6
 
   /// The number of the family (`AF_INET`, `AF_INET6`).
-  var number: UInt8 {
-    switch self {
-    case .v4: UInt8(AF_INET)
-    case .v6: UInt8(AF_INET6)
-    }
-  }
+  var number: UInt8 { UInt8(self == .v4 ? AF_INET : AF_INET6) }
 
   /// The address with all bits zero.
-  var unspecified: IPAddress {
-    switch self {
-    case .v4: .v4(0)
-    case .v6: .v6(0, 0)
-    }
-  }
+  var unspecified: IPAddress { self == .v4 ? .v4(0) : .v6(0, 0) }
 
   /// The length of an address in bits.
-  var addressLength: UInt8 {
-    switch self {
-    case .v4: 32
-    case .v6: 128
-    }
-  }
+  var addressLength: UInt8 { self == .v4 ? 32 : 128 }
 
   /// The addresses for looking up the route to the internet.
   ///
@@ -124,12 +102,7 @@ enum AddressFamily: CaseIterable, Sendable {
   ///
   /// They belong to DNS root servers and a public resolver, which run at many places. The IPv4 addresses are
   /// in different halves of the address space, because tunnels often add one route for each half.
-  var probes: [IPAddress] {
-    switch self {
-    case .v4: Self.probesOfVersion4
-    case .v6: Self.probesOfVersion6
-    }
-  }
+  var probes: [IPAddress] { self == .v4 ? Self.probesOfVersion4 : Self.probesOfVersion6 }
 
   private static let probesOfVersion4: [IPAddress] = [
     .v4(0xc100_0e81),  // k.root-servers.net, 193.0.14.129

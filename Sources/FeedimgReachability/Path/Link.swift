@@ -102,27 +102,24 @@ extension Link {
   }
 
   private mutating func read(data: Attributes) {
+    guard let kind else { return }
+    let remotes = Self.remotes[kind] ?? []
     for attribute in data {
-      switch (kind, attribute.type) {
-      case ("bond", IFLA_BOND_ACTIVE_SLAVE): activePort = attribute.int32
-      case (let kind?, let type) where Self.isRemote(type, of: kind):
-        if let address = IPAddress(attribute.payload), !address.isUnspecified { remote = address }
-      default: break
-      }
+      if kind == "bond", attribute.type == IFLA_BOND_ACTIVE_SLAVE { activePort = attribute.int32 }
+      guard remotes.contains(attribute.type), let address = IPAddress(attribute.payload) else { continue }
+      if !address.isUnspecified { remote = address }
     }
   }
 
-  /// Whether an attribute is the remote address of a tunnel (linux/if_tunnel.h and linux/if_link.h).
-  private static func isRemote(_ type: Int, of kind: String) -> Bool {
-    switch kind {
-    case "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan": type == 7  // IFLA_GRE_REMOTE
-    case "ipip", "sit", "ip6tnl": type == 3  // IFLA_IPTUN_REMOTE
-    case "vti", "vti6": type == 5  // IFLA_VTI_REMOTE
-    case "vxlan": type == 2 || type == 16  // IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6
-    case "geneve": type == 2 || type == 7  // IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6
-    default: false
-    }
-  }
+  /// The attributes for the remote address of a tunnel, by its kind (linux/if_tunnel.h and linux/if_link.h).
+  private static let remotes: [String: [Int]] = [
+    // IFLA_GRE_REMOTE
+    "gre": [7], "gretap": [7], "ip6gre": [7], "ip6gretap": [7], "erspan": [7], "ip6erspan": [7],
+    "ipip": [3], "sit": [3], "ip6tnl": [3],  // IFLA_IPTUN_REMOTE
+    "vti": [5], "vti6": [5],  // IFLA_VTI_REMOTE
+    "vxlan": [2, 16],  // IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6
+    "geneve": [2, 7],  // IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6
+  ]
 }
 
 extension Link {

@@ -1,3 +1,5 @@
+import FeedimgModel
+
 /// Determines the class of the link at the end of a path.
 ///
 /// Uses the most reliable sign first: the kind, nl80211, the device type, the driver, the hardware type.
@@ -18,8 +20,8 @@ enum LinkClassifier {
   private static func byWirelessMode(_ link: Link, _ hardware: Hardware) -> LinkClass? {
     switch hardware.wirelessMode {
     case .client?: link.classed(.wifi, "is connected to a Wi-Fi network")
-    case .accessPoint?: link.classed(.noConnection, "is an access point")
-    case .monitor?: link.classed(.noConnection, "only monitors Wi-Fi")
+    case .accessPoint?: link.classed(.offline, "is an access point")
+    case .monitor?: link.classed(.offline, "only monitors Wi-Fi")
     case nil: nil
     }
   }
@@ -33,7 +35,7 @@ enum LinkClassifier {
     case "dsa": return link.classed(.ethernet, "is a port of an Ethernet switch")
     case "dummy", "ifb", "nlmon", "vcan", "vxcan", "can":
       let reason = "is a software device (\(kind)), so its hardware is unknown"
-      return link.classed(.unknown, isVirtual: true, reason)
+      return link.classed(.other, isVirtual: true, reason)
     default: return nil
     }
   }
@@ -45,7 +47,7 @@ enum LinkClassifier {
       link.classed(.cellular, isTether: hardware.driver.map(Driver.init) == .phone, "is a mobile modem")
     case "bluetooth": link.classed(.cellular, isTether: true, "is a phone shared by Bluetooth")
     case "gadget", "dsa": link.classed(.ethernet, "is an Ethernet device")
-    default: hardware.hasRadio ? link.classed(.wifi, "has a Wi-Fi radio") : nil
+    default: nil
     }
   }
 
@@ -72,13 +74,13 @@ enum LinkClassifier {
     switch link.hardwareType {
     case HardwareType.rawIP, HardwareType.rawIPOfRMNet, HardwareType.phonetPipe:
       link.classed(.cellular, "is a mobile modem")
-    case HardwareType.monitors: link.classed(.noConnection, "only monitors Wi-Fi")
-    case HardwareType.loopback: link.classed(.noConnection, "leads back to this host")
+    case HardwareType.monitors: link.classed(.offline, "only monitors Wi-Fi")
+    case HardwareType.loopback: link.classed(.offline, "leads back to this host")
     case HardwareType.infiniband: link.classed(.ethernet, "is an InfiniBand device")
     case HardwareType.ethernet where link.kind == nil: link.classed(.ethernet, "is an Ethernet device")
     default:
       LinkClass(
-        medium: .unknown,
+        medium: .other,
         isVirtual: link.kind != nil,
         reason: "the kernel does not report the hardware of `\(link.name)`"
       )
@@ -89,7 +91,7 @@ enum LinkClassifier {
 extension Link {
   /// A class of the link; its reason is a sentence about the link.
   func classed(
-    _ medium: LinkClass.Medium,
+    _ medium: NetworkKind,
     isTether: Bool = false,
     isVirtual: Bool = false,
     _ predicate: String
@@ -100,17 +102,8 @@ extension Link {
 
 /// The class of a link, by the data that passes through it.
 struct LinkClass: Hashable, Sendable {
-  enum Medium: Hashable, Sendable {
-    case wifi
-    case ethernet
-    case cellular
-    /// The link carries data over unknown hardware.
-    case unknown
-    /// The link carries no data to the internet, even if routes use it.
-    case noConnection
-  }
-
-  var medium: Medium
+  /// `other` for unknown hardware, and `offline` for a link that never leads to the internet.
+  var medium: NetworkKind
   /// Whether it is a phone that shares its connection over a cable or Bluetooth.
   var isTether = false
   /// Whether this host sees no hardware behind it.

@@ -25,10 +25,7 @@ enum LinkStacking: Hashable, Sendable {
     case "xfrm":
       self = Self.lower(of: link, else: .tunnel(to: nil))
     case "ppp": self = .dialled
-    case let kind? where Self.isTunnel(kind: kind):
-      self = .tunnel(to: link.remote)
-    case nil where link.isTunnelHardware:
-      self = .tunnel(to: nil)
+    case _ where link.isTunnel: self = .tunnel(to: link.remote)
     case nil where link.hardwareType == HardwareType.none:
       // A modem without Ethernet headers looks the same, but has a device.
       self = link.parentDevice != nil || hasDevice() ? .end : .tunnel(to: nil)
@@ -43,29 +40,18 @@ enum LinkStacking: Hashable, Sendable {
     return link.lower.map { .on($0) } ?? other
   }
 
-  /// Whether links of a kind encapsulate packets in IP packets.
-  static func isTunnel(kind: String) -> Bool {
-    switch kind {
-    case "wireguard", "tun", "ovpn", "vti", "vti6", "gre", "gretap", "ip6gre", "ip6gretap", "erspan",
-      "ip6erspan", "ipip", "sit", "ip6tnl", "vxlan", "geneve", "gtp", "bareudp", "amt", "l2tpeth", "xfrm":
-      true
-    default: false
-    }
-  }
+  /// The kinds of links that encapsulate packets in IP packets.
+  fileprivate static let tunnels: Set<String> = [
+    "wireguard", "tun", "ovpn", "vti", "vti6", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan",
+    "ipip", "sit", "ip6tnl", "vxlan", "geneve", "gtp", "bareudp", "amt", "l2tpeth", "xfrm",
+  ]
 }
 
 extension Link {
   /// Whether the link is a tunnel, as far as its message says.
+  ///
+  /// Without a kind, its hardware type may be that of IPIP, IPv6 in IPv6, SIT, GRE or GRE over IPv6.
   var isTunnel: Bool {
-    if let kind { return LinkStacking.isTunnel(kind: kind) }
-    return isTunnelHardware
-  }
-
-  /// Whether the hardware type is that of a tunnel: IPIP, IPv6 in IPv6, SIT, GRE and GRE over IPv6.
-  var isTunnelHardware: Bool {
-    switch hardwareType {
-    case 768, 769, 776, 778, 823: true
-    default: false
-    }
+    kind.map(LinkStacking.tunnels.contains) ?? [768, 769, 776, 778, 823].contains(hardwareType)
   }
 }

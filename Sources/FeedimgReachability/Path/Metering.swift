@@ -9,10 +9,8 @@ struct Metering: Hashable, Sendable {
 
     /// The mark that the user gave the network.
     static func user(_ metered: Metered) -> Statement {
-      Statement(
-        metered: metered,
-        reason: "the user marked this network as \(metered == .no ? "not metered" : "metered")"
-      )
+      let mark = metered == .no ? "not metered" : "metered"
+      return Statement(metered: metered, reason: "the user marked this network as \(mark)")
     }
 
     /// The metering setting of the network in NetworkManager.
@@ -20,10 +18,8 @@ struct Metering: Hashable, Sendable {
       Statement(metered: metered, reason: "NetworkManager reports it")
     }
 
-    /// The reply of the desktop portal to a sandboxed program.
-    static func portal(_ metered: Metered) -> Statement {
-      Statement(metered: metered, reason: "the desktop portal reports it")
-    }
+    /// The reply of the desktop portal that data costs.
+    static let portal = Statement(metered: .yes, reason: "the desktop portal reports it")
   }
 
   var end: LinkClass
@@ -44,17 +40,13 @@ struct Metering: Hashable, Sendable {
       return (statement.metered, statement.reason)
     }
     if isRoaming { return (.yes, "the modem is roaming") }
-    return byMedium
-  }
-
-  private var byMedium: (Metered, String) {
     switch end.medium {
     case .cellular where end.isTether: return (.yes, "the data is a phone's mobile data")
     case .cellular: return (.yes, "the data is mobile data")
     case .wifi, .ethernet:
       if isLeasedByPhone { return (.yes, "a phone that shares mobile data assigned the address") }
       return end.medium == .wifi ? byBeacon : byCable
-    case .unknown, .noConnection: return (.unknown, "the hardware that carries the data is unknown")
+    case .other, .offline: return (.unknown, "the hardware that carries the data is unknown")
     }
   }
 
@@ -86,8 +78,7 @@ enum Lease {
   /// Whether a file of `/run/systemd/netif/leases` comes from a phone that shares mobile data.
   static func isOfPhone(_ text: String) -> Bool {
     text.split(separator: "\n").contains { line in
-      let parts = line.split(separator: "=", maxSplits: 1)
-      return parts.count == 2 && parts[0] == "VENDOR_SPECIFIC" && parts[1].lowercased().contains(phone)
+      line.hasPrefix("VENDOR_SPECIFIC=") && line.lowercased().contains(phone)
     }
   }
 }

@@ -62,7 +62,7 @@ extension NetworkState {
     let verdict = metering.verdict
     let device = path.links.first?.name
     self.init(
-      kind: path.end.kind,
+      kind: path.end.medium,
       metered: verdict.metered,
       device: device,
       via: path.links.map(\.name),
@@ -85,25 +85,7 @@ extension NetworkState {
   }
 }
 
-extension LinkClass {
-  fileprivate var kind: NetworkKind {
-    switch medium {
-    case .wifi: .wifi
-    case .ethernet: .ethernet
-    case .cellular: .cellular
-    case .unknown: .other
-    case .noConnection: .offline
-    }
-  }
-}
-
 extension Metered {
   /// The order from the cheapest to the dearest.
-  var rank: Int {
-    switch self {
-    case .no: 0
-    case .unknown: 1
-    case .yes: 2
-    }
-  }
+  var rank: Int { self == .no ? 0 : self == .unknown ? 1 : 2 }
 }

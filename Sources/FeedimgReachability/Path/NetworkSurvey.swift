@@ -17,39 +17,34 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
   /// one too, so that the dearer path decides the cost.
   func state() throws(NetlinkError) -> NetworkState {
     let resolver = PathResolver(kernel: kernel, peer: peer)
-    let first: AddressFamily = peer?.isGlobal == true ? peer?.family ?? .v4 : .v4
-    let second: AddressFamily = first == .v4 ? .v6 : .v4
-    var reason: String?
-    if case .path(let path) = try find(first, resolver, &reason) {
-      var state = try describeAll(path, resolver)
-      if let other = try otherPath(second, than: path, resolver) { state.join(describe(other)) }
-      return state
-    }
-    if case .path(let path) = try find(second, resolver, &reason) { return try describeAll(path, resolver) }
-    return .offline(reason ?? NoRoute.missing.reason)
-  }
-
-  /// The path of one protocol, if servers on the internet can reply to its source address.
-  ///
-  /// Otherwise, sets the reason why there is no path, unless it already has a better one.
-  private func find(
-    _ family: AddressFamily,
-    _ resolver: PathResolver<Kernel>,
-    _ reason: inout String?
-  ) throws(NetlinkError) -> PathFinding {
-    let finding = try resolver.find(family)
-    switch finding {
-    case .none(let obstacle):
-      // The reason of IPv4 is the most helpful one.
-      if family == .v4 || reason == nil { reason = obstacle }
-    case .path(let path):
-      guard try resolver.hasInternetSource(path) else {
-        let obstacle = "this host has no global IPv6 address"
-        reason = obstacle
-        return .none(obstacle)
+    let families: [AddressFamily] = peer?.isGlobal == true && peer?.family == .v6 ? [.v6, .v4] : [.v4, .v6]
+    var obstacles: [AddressFamily: String] = [:]
+    for family in families {
+      switch try find(family, resolver) {
+      case .none(let obstacle): obstacles[family] = obstacle
+      case .path(let path):
+        var state = try describeAll(path, resolver)
+        if family == families[0], let other = try otherPath(families[1], than: path, resolver) {
+          state.join(describe(other))
+        }
+        return state
       }
     }
-    return finding
+    // The reason of IPv4 is the most helpful one, unless IPv6 lacks only an address.
+    let reason = obstacles[.v6] == Self.noGlobalAddress ? Self.noGlobalAddress : obstacles[.v4]
+    return .offline(reason ?? NoRoute.missing.rawValue)
+  }
+
+  private static var noGlobalAddress: String { "this host has no global IPv6 address" }
+
+  /// The path of one protocol, if servers on the internet can reply to its source address.
+  private func find(
+    _ family: AddressFamily,
+    _ resolver: PathResolver<Kernel>
+  ) throws(NetlinkError) -> PathFinding {
+    let finding = try resolver.find(family)
+    guard case .path(let path) = finding, try !resolver.hasInternetSource(path) else { return finding }
+    return .none(Self.noGlobalAddress)
   }
 
   /// The state with the cost of all nextHops of a route.
@@ -70,8 +65,7 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
     guard let probe = family.probes.first,
       case .route(let route) = try kernel.route(RouteRequest(destination: probe)),
       route.nextHop.index != path.nextHop.index,
-      case .path(let other) = try resolver.find(family),
-      try resolver.hasInternetSource(other)
+      case .path(let other) = try find(family, resolver)
     else { return nil }
     return other
   }

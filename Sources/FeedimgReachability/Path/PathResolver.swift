@@ -1,8 +1,9 @@
+import FeedimgModel
+
 /// Finds the path of packets to the internet, from the route down to the hardware.
 ///
 /// The kernel looks up one route as it would for a packet. Then the resolver reads only the links on that
-/// path.
-/// Only bridges, tunnels and dialled connections need a list of links.
+/// path. Only bridges, tunnels and dialled connections need a list of links.
 struct PathResolver<Kernel: KernelQuerying> {
   /// The longest path.
   ///
@@ -36,7 +37,7 @@ struct PathResolver<Kernel: KernelQuerying> {
     var asked: [Route.NextHop] = []
     for probe in probes(family) {
       switch try kernel.route(RouteRequest(destination: probe)) {
-      case .none(let none): reason = reason ?? none.reason
+      case .none(let none): reason = reason ?? none.rawValue
       case .route(let route):
         guard route.nextHops != asked else { continue }
         asked = route.nextHops
@@ -46,7 +47,7 @@ struct PathResolver<Kernel: KernelQuerying> {
         }
       }
     }
-    return .none(reason ?? NoRoute.missing.reason)
+    return .none(reason ?? NoRoute.missing.rawValue)
   }
 
   /// Whether packets on this path have a source address to which servers on the internet can reply.
@@ -92,12 +93,7 @@ struct PathResolver<Kernel: KernelQuerying> {
   func descend(to link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     var path = path
     guard path.links.count < Self.longestPath, !path.links.contains(where: { $0.index == link.index }) else {
-      path.end = LinkClass(
-        medium: .unknown,
-        isVirtual: true,
-        reason: "the links below `\(path.top)` form a loop"
-      )
-      return .path(path)
+      return finish(path, with: .unclear("the links below `\(path.links[0].name)` form a loop"))
     }
     path.links.append(link)
     path.isTunnelled = path.isTunnelled || link.isTunnel
@@ -128,7 +124,7 @@ struct PathResolver<Kernel: KernelQuerying> {
 
   /// Ends a path with the class of its last link.
   func finish(_ path: NetworkPath, with end: LinkClass) -> PathFinding {
-    if end.medium == .noConnection { return .none(end.reason) }
+    if end.medium == .offline { return .none(end.reason) }
     var path = path
     path.end = end
     return .path(path)
@@ -142,18 +138,14 @@ struct PathResolver<Kernel: KernelQuerying> {
     for link in links {
       if case .path(let way) = try descend(to: link, path) { ways.append(way) }
     }
+    let bottom = path.links.last?.name ?? ""
     if ways.contains(where: { !$0.end.isVirtual }) { ways.removeAll { $0.end.isVirtual } }
     guard let first = ways.first else {
-      return finish(
-        path,
-        with: LinkClass(medium: .unknown, isVirtual: true, reason: "no link below `\(path.bottom)` is usable")
-      )
+      return finish(path, with: .unclear("no link below `\(bottom)` is usable"))
     }
     guard ways.allSatisfy({ $0.end.medium == first.end.medium }) else {
-      return finish(
-        path,
-        with: LinkClass(medium: .unknown, reason: "the links below `\(path.bottom)` are of several kinds")
-      )
+      let reason = "the links below `\(bottom)` are of several kinds"
+      return finish(path, with: LinkClass(medium: .other, reason: reason))
     }
     // If one of them is a phone, the dearer class decides.
     return .path(ways.first { $0.end.isTether } ?? first)
@@ -165,19 +157,14 @@ struct PathResolver<Kernel: KernelQuerying> {
   }
 }
 
-extension NetworkPath {
-  fileprivate var top: String { links.first?.name ?? "" }
-  fileprivate var bottom: String { links.last?.name ?? "" }
-}
-
 extension LinkClass {
+  static func unclear(_ reason: String) -> LinkClass {
+    LinkClass(medium: .other, isVirtual: true, reason: reason)
+  }
+
   /// The class of a link whose lower link is unknown.
   static func unknown(_ link: Link) -> LinkClass {
-    LinkClass(
-      medium: .unknown,
-      isVirtual: true,
-      reason: "the kernel does not report the link below `\(link.name)`"
-    )
+    .unclear("the kernel does not report the link below `\(link.name)`")
   }
 }
 
@@ -187,9 +174,7 @@ extension PathResolver {
     _ tunnel: Link,
     to remote: IPAddress?,
     _ path: NetworkPath
-  ) throws(NetlinkError)
-    -> PathFinding
-  {
+  ) throws(NetlinkError) -> PathFinding {
     if let remote { return try followOuterRoute(of: tunnel, to: remote, path) }
     if let carrier = try markedCarrier(path) { return try descend(to: carrier, path) }
     let candidates = try kernel.links(.all).filter { $0.mayCarry(path) }
@@ -284,12 +269,11 @@ extension PathResolver {
   /// The kernel does not report which session belongs to which interface. Therefore each interface has a
   /// session only if there are as many PPPoE sessions as PPP interfaces.
   func followDialledConnection(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
-    let carriers = Set(kernel.carriersOfPPPoE())
+    let carriers = kernel.carriersOfPPPoE()
     guard !carriers.isEmpty else { return try followLine(of: call, path) }
     let links = try kernel.links(.all)
-    let calls = links.filter { $0.hardwareType == HardwareType.ppp }
-    guard calls.count <= kernel.carriersOfPPPoE().count else {
-      return finish(path, with: call.classed(.unknown, "is a dialled connection, over Ethernet or a modem"))
+    guard links.count(where: { $0.hardwareType == HardwareType.ppp }) <= carriers.count else {
+      return finish(path, with: call.classed(.other, "is a dialled connection, over Ethernet or a modem"))
     }
     return try gather(links.filter { carriers.contains($0.name) }, below: path)
   }

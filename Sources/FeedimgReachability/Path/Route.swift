@@ -49,26 +49,14 @@ enum RouteReply: Hashable, Sendable {
   case none(NoRoute)
 }
 
-/// The reason why there is no route.
-enum NoRoute: Hashable, Sendable {
+/// The reason why there is no route, in words.
+enum NoRoute: String, Sendable {
   /// No route covers the destination.
-  case missing
-  case blackhole
-  case prohibit
-  case unreachable
-  /// The route leads to this host.
-  case local
-
-  /// The reason in words.
-  var reason: String {
-    switch self {
-    case .missing: "there is no route to the internet"
-    case .blackhole: "the route to the internet is a blackhole"
-    case .prohibit: "the route to the internet is prohibited"
-    case .unreachable: "the route to the internet is marked unreachable"
-    case .local: "the route to the internet leads back to this host"
-    }
-  }
+  case missing = "there is no route to the internet"
+  case blackhole = "the route to the internet is a blackhole"
+  case prohibit = "the route to the internet is prohibited"
+  case unreachable = "the route to the internet is marked unreachable"
+  case local = "the route to the internet leads back to this host"
 }
 
 /// A request for the route to an address, which the kernel looks up as for a packet of this process.
@@ -115,24 +103,16 @@ extension RouteReply {
   init?(_ message: NetlinkMessage) {
     guard message.type == RTM_NEWROUTE, let header = message.header(as: rtmsg.self) else { return nil }
     switch Int(header.rtm_type) {
-    case RTN_UNICAST: break
-    case RTN_BLACKHOLE:
-      self = .none(.blackhole)
-      return
-    case RTN_PROHIBIT:
-      self = .none(.prohibit)
-      return
-    case RTN_UNREACHABLE, RTN_THROW:
-      self = .none(.unreachable)
-      return
-    default:
-      self = .none(.local)
-      return
+    case RTN_UNICAST:
+      guard let route = Route(header: header, message.attributes(after: MemoryLayout<rtmsg>.size)) else {
+        return nil
+      }
+      self = .route(route)
+    case RTN_BLACKHOLE: self = .none(.blackhole)
+    case RTN_PROHIBIT: self = .none(.prohibit)
+    case RTN_UNREACHABLE, RTN_THROW: self = .none(.unreachable)
+    default: self = .none(.local)
     }
-    guard let route = Route(header: header, message.attributes(after: MemoryLayout<rtmsg>.size)) else {
-      return nil
-    }
-    self = .route(route)
   }
 }
 
@@ -145,8 +125,7 @@ extension Route {
       switch UInt32(attribute.type) {
       case RTA_DST.rawValue: destination = IPAddress(attribute.payload)
       case RTA_OIF.rawValue: only.index = attribute.int32 ?? 0
-      case RTA_GATEWAY.rawValue: only.gateway = IPAddress(attribute.payload)
-      case RTA_VIA.rawValue: only.gateway = Self.gateway(via: attribute.payload)
+      case RTA_GATEWAY.rawValue, RTA_VIA.rawValue: only.gateway = Self.gateway(attribute)
       case RTA_PRIORITY.rawValue: metric = attribute.uint32 ?? 0
       case RTA_PREFSRC.rawValue: source = IPAddress(attribute.payload)
       case RTA_MULTIPATH.rawValue: nextHops = Self.nextHops(attribute.payload)
@@ -168,11 +147,7 @@ extension Route {
       guard length >= headerLength, length <= rest.count else { break }
       var nextHop = NextHop(index: header.rtnh_ifindex, isDead: isDead(UInt32(header.rtnh_flags)))
       for attribute in Attributes(UnsafeRawBufferPointer(rebasing: rest[headerLength..<length])) {
-        switch UInt32(attribute.type) {
-        case RTA_GATEWAY.rawValue: nextHop.gateway = IPAddress(attribute.payload)
-        case RTA_VIA.rawValue: nextHop.gateway = gateway(via: attribute.payload)
-        default: break
-        }
+        nextHop.gateway = gateway(attribute) ?? nextHop.gateway
       }
       if nextHop.index > 0 { nextHops.append(nextHop) }
       rest = UnsafeRawBufferPointer(rebasing: rest[min(aligned(length), rest.count)...])
@@ -180,10 +155,13 @@ extension Route {
     return nextHops
   }
 
-  /// Reads a gateway of the other family (`struct rtvia` of linux/rtnetlink.h).
-  private static func gateway(via bytes: UnsafeRawBufferPointer) -> IPAddress? {
-    guard bytes.count > 2 else { return nil }
-    return IPAddress(UnsafeRawBufferPointer(rebasing: bytes[2...]))
+  /// Reads a gateway, which `RTA_VIA` gives if it is of the other family (`struct rtvia` of linux/rtnetlink.h).
+  private static func gateway(_ attribute: Attribute) -> IPAddress? {
+    switch UInt32(attribute.type) {
+    case RTA_GATEWAY.rawValue: IPAddress(attribute.payload)
+    case RTA_VIA.rawValue: IPAddress(UnsafeRawBufferPointer(rebasing: attribute.payload.dropFirst(2)))
+    default: nil
+    }
   }
 
   private static func isDead(_ flags: UInt32) -> Bool {
