@@ -60,9 +60,7 @@ public struct NetworkStatus: Sendable {
   /// - Returns: The observation, which ends when it is cancelled or released; nil if the system grants no
   ///   thread.
   public func watch(_ report: @escaping @Sendable (NetworkState) -> Void) -> NetworkSubscription? {
-    let hasEnded = Mutex(false)
-    let cancel = monitor.observe(report, end: { hasEnded.withLock { $0 = true } })
-    return hasEnded.withLock { $0 } ? nil : NetworkSubscription(end: cancel)
+    monitor.observe(report).map { NetworkSubscription(end: $0) }
   }
 
   /// Returns the current state, then each change, as ``watch(_:)`` reports them.

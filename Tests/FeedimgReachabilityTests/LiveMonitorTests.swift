@@ -73,7 +73,7 @@ struct LiveMonitorTests {
     let namespace = try Namespace()
     let monitor = NetlinkMonitor()
     let told = AsyncStream.makeStream(of: NetworkKind.self)
-    let cancel = namespace.run { monitor.observe { told.continuation.yield($0.kind) } }
+    let cancel = try #require(namespace.run { monitor.observe { told.continuation.yield($0.kind) } })
     var kinds = told.stream.makeAsyncIterator()
     #expect(await kinds.next() == .offline)
     cancel()

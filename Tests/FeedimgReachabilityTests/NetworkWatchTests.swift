@@ -38,7 +38,7 @@ import Testing
     watch.received(.some, at: Self.at(5))
     Self.expect(&watch, at: Self.at(5), .sleep(until: Self.at(25), orEvent: false))
     Self.expect(&watch, at: Self.at(25), .drain)
-    watch.drained(.none, at: Self.at(25))
+    watch.received(.none, at: Self.at(25))
     Self.expect(&watch, at: Self.at(25), .read)
   }
 
@@ -48,7 +48,7 @@ import Testing
     var looks: [Int] = []
     for millisecond in 1...350 {
       switch watch.step(at: Self.at(millisecond)) {
-      case .drain: watch.drained(.some, at: Self.at(millisecond))
+      case .drain: watch.received(.some, at: Self.at(millisecond))
       case .read:
         looks.append(millisecond)
         watch.observed(Self.wifi, at: Self.at(millisecond))
@@ -65,12 +65,12 @@ import Testing
     var now = Self.at(20)
     for rest in [100, 200, 400, 800, 1000, 1000] {
       Self.expect(&watch, at: now, .drain)
-      watch.drained(.overrun, at: now)
+      watch.received(.overrun, at: now)
       now += .milliseconds(rest)
       Self.expect(&watch, at: now - .milliseconds(1), .sleep(until: now, orEvent: false))
     }
     Self.expect(&watch, at: now, .drain)
-    watch.drained(.none, at: now)
+    watch.received(.none, at: now)
     Self.expect(&watch, at: now, .read)
   }
 

@@ -2,7 +2,9 @@ package import FeedimgModel
 package import FeedimgSystem
 import Synchronization
 
-/// Watches the network over netlink, on its own thread while there are listeners.
+/// Watches the network over netlink, on the thread `feedimg-netlink` while there are listeners.
+///
+/// Only this thread calls the listeners, so that all receive the same states in the same order.
 package final class NetlinkMonitor: NetworkMonitoring {
   /// Creates a watcher.
   ///
@@ -10,11 +12,41 @@ package final class NetlinkMonitor: NetworkMonitoring {
   package typealias WatcherMaker =
     @Sendable (_ refresh: @escaping @Sendable () -> Void) -> FileWatcher?
 
+  private typealias Report = @Sendable (NetworkState) -> Void
+
+  private struct Listeners {
+    var reports: [Int: Report] = [:]
+    /// The listeners that have received no state.
+    var new: Set<Int> = []
+    var nextID = 0
+    /// Wakes the thread; nil if none runs.
+    var waker: Waker?
+
+    /// All listeners, to notify them of a change.
+    mutating func takeAll() -> [Report] {
+      new = []
+      return Array(reports.values)
+    }
+
+    /// The new listeners, to notify them of the current state.
+    mutating func takeNew() -> [Report] {
+      defer { new = [] }
+      return new.compactMap { reports[$0] }
+    }
+  }
+
+  /// The time between readings if the system reports all changes, in case it misses one.
+  private static let safetyPeriod = Duration.seconds(60)
+  /// The time between readings if it does not.
+  static let usualPolling = Duration.seconds(5)
+
   private let reader: NetlinkReader
   private let makeWatcher: WatcherMaker?
   private let polling: Duration
-  /// Guards the current thread.
-  private let thread = Mutex<MonitorThread?>(nil)
+  /// Guards the listeners, which are called outside the lock.
+  private let listeners = Mutex(Listeners())
+  private let isRefreshRequested = Atomic(false)
+  private let start = SuspendingClock.now
 
   /// Creates a monitor without opening a socket.
   ///
@@ -26,9 +58,10 @@ package final class NetlinkMonitor: NetworkMonitoring {
     reader: NetlinkReader = NetlinkReader(),
     alsoWatching makeWatcher: WatcherMaker? = nil
   ) {
-    self.init(reader: reader, alsoWatching: makeWatcher, polling: MonitorThread.usualPolling)
+    self.init(reader: reader, alsoWatching: makeWatcher, polling: Self.usualPolling)
   }
 
+  /// Creates a monitor that reads the network after each `polling`, unless the system reports all changes.
   init(reader: NetlinkReader, alsoWatching makeWatcher: WatcherMaker? = nil, polling: Duration) {
     self.reader = reader
     self.makeWatcher = makeWatcher
@@ -48,50 +81,110 @@ package final class NetlinkMonitor: NetworkMonitoring {
   /// seconds. The monitor's thread makes the calls one after the other. Without changes, it wakes once a
   /// minute.
   ///
-  /// - Parameters:
-  ///   - report: Called until the observation is cancelled. It may cancel the observation itself.
-  ///   - end: Called after one call of `report` if the system allows no thread.
-  /// - Returns: Cancels the observation, except for a running call; does nothing when called again.
+  /// - Parameter report: Called until the observation is cancelled. It may cancel the observation itself.
+  /// - Returns: Cancels the observation, except for a running call; does nothing when called again. Nil if the
+  ///   system allows no thread; there is then no call.
   package func observe(
-    _ report: @escaping @Sendable (NetworkState) -> Void,
-    end: @escaping @Sendable () -> Void = {}
-  ) -> @Sendable () -> Void {
-    let listener = Listeners.Listener(report: report, end: end)
-    guard let next = MonitorThread(reader: reader, alsoWatching: makeWatcher, polling: polling) else {
-      report(reader.currentState())
-      end()
-      return {}
+    _ report: @escaping @Sendable (NetworkState) -> Void
+  ) -> (@Sendable () -> Void)? {
+    let id: Int? = listeners.withLock { listeners in
+      if let waker = listeners.waker {
+        waker.wake()
+      } else {
+        guard let waker = Waker(), SystemThread.start("feedimg-netlink", { self.run(waker) }) else {
+          return nil
+        }
+        listeners.waker = waker
+      }
+      listeners.nextID += 1
+      listeners.reports[listeners.nextID] = report
+      listeners.new.insert(listeners.nextID)
+      return listeners.nextID
     }
-    let (joined, id) = join(listener, orBegin: next)
-    if joined !== next {
-      joined.wake()
-    } else if !next.begin() {
-      thread.withLock { if $0 === next { $0 = nil } }
-    }
-    return { if let id { joined.leave(id) } }
+    guard let id else { return nil }
+    return { self.leave(id) }
   }
 
-  /// The current state, then each change, as ``observe(_:end:)`` reports them.
+  /// The current state, then each change, as ``observe(_:)`` reports them.
   ///
   /// If the system allows no thread, the stream ends after the current state.
   package func states() -> AsyncStream<NetworkState> {
     let (states, continuation) = AsyncStream.makeStream(of: NetworkState.self)
-    let cancel = observe({ continuation.yield($0) }, end: { continuation.finish() })
+    guard let cancel = observe({ continuation.yield($0) }) else {
+      continuation.yield(currentState())
+      continuation.finish()
+      return states
+    }
     continuation.onTermination = { _ in cancel() }
     return states
   }
 
   /// Reads the network now, for example after a connection failed although the network seemed up.
-  package func refresh() { thread.withLock { $0 }?.refresh() }
-
-  private func join(
-    _ listener: Listeners.Listener,
-    orBegin next: MonitorThread
-  ) -> (MonitorThread, Listeners.ID?) {
-    thread.withLock { thread in
-      if let thread, let id = thread.join(listener) { return (thread, id) }
-      thread = next
-      return (next, next.join(listener))
+  package func refresh() {
+    listeners.withLock { listeners in
+      guard let waker = listeners.waker else { return }
+      isRefreshRequested.store(true, ordering: .relaxed)
+      waker.wake()
     }
   }
+
+  private func leave(_ id: Int) {
+    listeners.withLock { listeners in
+      listeners.reports[id] = nil
+      if listeners.reports.isEmpty { listeners.waker?.wake() }
+    }
+  }
+
+  /// Whether the thread has listeners.
+  ///
+  /// If not, the thread must end, and the next listener starts another one.
+  private func hasListeners() -> Bool {
+    listeners.withLock { listeners in
+      if listeners.reports.isEmpty { listeners.waker = nil }
+      return listeners.waker != nil
+    }
+  }
+
+  private func run(_ waker: Waker) {
+    // Open both before the first reading, so that no change is missed in between.
+    let sources = EventSources(waker: waker)
+    let watcher = makeWatcher? { [weak self] in self?.refresh() }
+    let receivesAll = sources.events.netlink != nil && (makeWatcher == nil || watcher != nil)
+    var watch = NetworkWatch(period: receivesAll ? Self.safetyPeriod : polling)
+    while hasListeners() {
+      switch watch.step(at: now) {
+      case .read:
+        // The reader may not have seen the events yet that woke this thread.
+        let state = reader.freshState()
+        watch.observed(state, at: now)
+      case .drain:
+        let events = drain(sources)
+        watch.received(events, at: now)
+      case .publish(let state):
+        for report in listeners.withLock({ $0.takeAll() }) { report(state) }
+      case .sleep(let until, let orEvent):
+        if let state = watch.published {
+          for report in listeners.withLock({ $0.takeNew() }) { report(state) }
+        }
+        sources.events.listen(to: reader.services)
+        let wake = sources.wait(atMost: until - now, orEvent: orEvent)
+        let isRequested = wake.isCalled && isRefreshRequested.exchange(false, ordering: .relaxed)
+        if isRequested || wake.isResumed { watch.woke(at: now) }
+        if wake.hasEvents {
+          let events = drain(sources)
+          watch.received(events, at: now)
+        }
+      }
+    }
+    withExtendedLifetime(watcher) {}
+  }
+
+  private func drain(_ sources: EventSources) -> NetworkWatch.Events {
+    let events = sources.events.drain()
+    if events == .overrun { reader.overruns.add(1, ordering: .relaxed) }
+    return events
+  }
+
+  /// The time on poll(2)'s clock, which stops while the machine sleeps.
+  private var now: Duration { start.duration(to: SuspendingClock.now) }
 }

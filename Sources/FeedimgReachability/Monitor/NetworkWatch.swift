@@ -8,7 +8,7 @@ struct NetworkWatch {
   enum Step: Equatable {
     /// Read the network, then call ``NetworkWatch/observed(_:at:)``.
     case read
-    /// Discard the events that have arrived, then call ``NetworkWatch/drained(_:at:)``.
+    /// Discard the events that have arrived, then call ``NetworkWatch/received(_:at:)``.
     case drain
     case publish(NetworkState)
     /// Sleep until a time, and with `orEvent` at most until the next event.
@@ -61,28 +61,12 @@ struct NetworkWatch {
     return .sleep(until: until, orEvent: storm == nil)
   }
 
-  /// Records that events arrived and were discarded.
+  /// Records the events that have arrived and were discarded.
   mutating func received(_ events: Events, at now: Duration) {
-    guard storm == nil else { return }
+    let start = storm?.start ?? now
     switch events {
-    case .none: break
-    case .some: storm = (now, now + Self.quiet)
-    case .overrun:
-      storm = (now, now + rest)
-      rest = min(rest * 2, Self.longestWait)
-    }
-  }
-
-  /// Requests a reading now, for example after the machine resumed.
-  mutating func woke(at now: Duration) {
-    nextReading = min(nextReading, now)
-  }
-
-  /// Records that the event socket is empty.
-  mutating func drained(_ events: Events, at now: Duration) {
-    guard let start = storm?.start else { return }
-    switch events {
-    case .some where now < start + Self.longestStorm:
+    case .none where storm == nil: break
+    case .some where storm == nil || now < start + Self.longestStorm:
       storm = (start, min(now + Self.quiet, start + Self.longestStorm))
     case .none, .some:
       storm = nil
@@ -93,6 +77,11 @@ struct NetworkWatch {
       storm = (start, now + rest)
       rest = min(rest * 2, Self.longestWait)
     }
+  }
+
+  /// Requests a reading now, for example after the machine resumed.
+  mutating func woke(at now: Duration) {
+    nextReading = min(nextReading, now)
   }
 
   /// Records the state that was read.

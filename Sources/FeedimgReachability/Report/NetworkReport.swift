@@ -62,7 +62,7 @@ extension NetlinkReader {
       "netlink events",
       (try? NetlinkEvents()) != nil,
       "the kernel reports changes at once",
-      otherwise: "feedimg reads the network every \(Int(MonitorThread.usualPolling / .seconds(1))) seconds"
+      otherwise: "feedimg reads the network every \(Int(NetlinkMonitor.usualPolling / .seconds(1))) seconds"
     )
   }
 
