@@ -13,19 +13,11 @@ package final class NetlinkReader: NetworkReading {
   ///
   /// A thread takes it out of the mutex. A second thread at the same time opens its own.
   private let idleKernel = Mutex<KernelConnection?>(nil)
-  /// Guards the latest state.
-  ///
-  /// Readings run outside the lock.
-  private let snapshots = Mutex(SnapshotCache())
-  /// Guards the replies of services.
-  ///
-  /// Calls to services run outside the lock.
-  private let adviceCache: Mutex<AdviceCache>
-
   /// The number of times that the kernel dropped events.
   let overruns = Atomic(0)
 
   private let choose: @Sendable () -> NetworkServices
+  private let adviceLifetime: Duration
   private let peer: @Sendable () -> String?
   private let mark: @Sendable (NetworkIdentity) -> Metered?
 
@@ -45,10 +37,15 @@ package final class NetlinkReader: NetworkReading {
     mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
   ) {
     choose = services
-    adviceCache = Mutex(AdviceCache(lifetime: adviceLifetime))
+    self.adviceLifetime = adviceLifetime
     self.peer = peer
     self.mark = mark
   }
+
+  /// The number of readings before receiving events.
+  ///
+  /// Loading one image takes fewer, and opening a socket costs more.
+  static let readingsBeforeEvents = 8
 
   /// The services to ask now.
   var services: NetworkServices { choose() }
@@ -61,75 +58,44 @@ package final class NetlinkReader: NetworkReading {
   private func state(usesCache: Bool) -> NetworkState {
     do throws(NetlinkError) {
       let connection = try takeConnection()
-      let inputs = SnapshotCache.Inputs(services: services, peer: peer())
+      let (services, peer) = (services, peer())
       // Always, so that events do not accumulate.
-      let hasEvents = hasEvents(connection)
-      if usesCache, !hasEvents, let state = cached(inputs, connection) {
-        returnConnection(connection)
-        return state
+      connection.drainEvents()
+      if usesCache, let latest = connection.latest, latest.isValid(for: services, peer, at: .now),
+        latest.marks.allSatisfy({ mark($0.network) == $0.metered })
+      {
+        keep(connection)
+        return latest.state
       }
-      let (number, time) = (snapshots.withLock { $0.begin() }, ContinuousClock.now)
+      if !usesCache { connection.adviser.forget() }
       // Before the reading, so that no change is missed.
-      if number > SnapshotCache.readingsBeforeEvents { connection.listen(from: number, to: inputs.services) }
-      let snapshot = try read(connection, inputs, ignoresCache: !usesCache)
+      connection.countReading(services)
+      let reading = try read(connection, services, peer)
+      connection.note(reading)
       // Not after an error: the rest of the reply is still in the socket.
-      returnConnection(connection)
-      snapshots.withLock { $0.keep(snapshot, number, inputs, at: time) }
-      return snapshot.state
+      keep(connection, replacingOther: !usesCache)
+      return reading.state
     } catch {
       return .unknown(error.reason, isReachable: RouteProbe.hasRoute())
     }
   }
 
-  /// Whether events arrived since the last call.
-  ///
-  /// If so, discards all cached values.
-  private func hasEvents(_ connection: KernelConnection) -> Bool {
-    guard let (events, _) = connection.listening, events.drain() != .none else { return false }
-    snapshots.withLock { $0.forget() }
-    adviceCache.withLock { $0.forget() }
-    return true
-  }
-
-  /// The state of the latest reading, if it is still valid.
-  private func cached(_ inputs: SnapshotCache.Inputs, _ connection: KernelConnection) -> NetworkState? {
-    guard let (_, number) = connection.listening else { return nil }
-    let snapshot = snapshots.withLock { $0.snapshot(inputs, eventsSince: number, at: .now) }
-    guard let snapshot, snapshot.marks.allSatisfy({ mark($0.network) == $0.metered }) else { return nil }
-    return snapshot.state
-  }
-
   private func read(
     _ connection: KernelConnection,
-    _ inputs: SnapshotCache.Inputs,
-    ignoresCache: Bool
-  ) throws(NetlinkError) -> SnapshotCache.Snapshot {
+    _ services: NetworkServices,
+    _ peer: String?
+  ) throws(NetlinkError) -> Reading {
+    let start = ContinuousClock.now
     var marks: [(network: NetworkIdentity, metered: Metered?)] = []
-    let peer = inputs.peer.flatMap { IPAddress($0) }
-    let survey = NetworkSurvey(kernel: connection.kernel, peer: peer) { network in
+    let survey = NetworkSurvey(kernel: connection.kernel, peer: peer.flatMap { IPAddress($0) }) { network in
       let metered = self.mark(network)
       marks.append((network, metered))
       return metered
     } advise: {
-      self.advice(on: $0, from: inputs.services, by: connection.adviser, ignoresCache: ignoresCache)
+      connection.adviser.advice(on: $0, from: services)
     }
     let state = try survey.state()
-    return SnapshotCache.Snapshot(state: state, marks: marks)
-  }
-
-  private func advice(
-    on path: NetworkPath,
-    from services: NetworkServices,
-    by adviser: NetworkAdviser,
-    ignoresCache: Bool
-  ) -> NetworkAdvice {
-    guard services != .none else { return NetworkAdvice() }
-    let now = ContinuousClock.now
-    let known = ignoresCache ? nil : adviceCache.withLock { $0.advice(on: path, from: services, at: now) }
-    if let known { return known }
-    let advice = adviser.advice(on: path, from: services)
-    adviceCache.withLock { $0.note(advice, on: path, from: services, askedAt: now) }
-    return advice
+    return Reading(state: state, marks: marks, services: services, peer: peer, start: start)
   }
 
   private func takeConnection() throws(NetlinkError) -> KernelConnection {
@@ -138,29 +104,69 @@ package final class NetlinkReader: NetworkReading {
       return kernel
     }
     if let idle { return idle }
-    return KernelConnection(kernel: try LiveKernel())
+    return KernelConnection(kernel: try LiveKernel(), adviser: NetworkAdviser(lifetime: adviceLifetime))
   }
 
-  private func returnConnection(_ connection: KernelConnection) {
-    idleKernel.withLock { $0 = $0 ?? connection }
+  /// Keeps a connection for the next reading.
+  ///
+  /// That of a fresh reading replaces another one, whose replies of services may be older.
+  private func keep(_ connection: KernelConnection, replacingOther: Bool = false) {
+    idleKernel.withLock { if $0 == nil || replacingOther { $0 = connection } }
   }
 }
 
+/// The result of a reading, and its inputs besides the network.
+private struct Reading {
+  /// The longest validity, because some changes cause no event, such as those of an access point.
+  private static let longestLifetime = Duration.seconds(1)
+
+  let state: NetworkState
+  /// The marks of the networks on the path.
+  let marks: [(network: NetworkIdentity, metered: Metered?)]
+  let services: NetworkServices
+  let peer: String?
+  /// On a clock that continues while the machine sleeps.
+  let start: ContinuousClock.Instant
+
+  func isValid(for services: NetworkServices, _ peer: String?, at now: ContinuousClock.Instant) -> Bool {
+    self.services == services && self.peer == peer && start.duration(to: now) < Self.longestLifetime
+  }
+}
+
+/// A connection to the kernel and to services, with its latest reading.
+///
+/// A program that decides about many images reads as often. Checking for events takes one system call; a
+/// reading takes a dozen.
 // Only one thread at a time has it: a thread takes it out of the mutex, and keeps no reference after
 // returning it.
 private final class KernelConnection: @unchecked Sendable {
   let kernel: LiveKernel
-  let adviser = NetworkAdviser()
-  /// The events since the reading with this number; nil until receiving events is worth its cost.
-  private(set) var listening: (events: NetworkEvents, number: Int)?
+  let adviser: NetworkAdviser
+  /// The latest reading; nil if events arrived since its start, or are not received.
+  private(set) var latest: Reading?
+  private var readings = 0
+  /// Nil until receiving events is worth its cost.
+  private var events: NetworkEvents?
 
-  init(kernel: LiveKernel) { self.kernel = kernel }
+  init(kernel: LiveKernel, adviser: NetworkAdviser) { (self.kernel, self.adviser) = (kernel, adviser) }
 
-  func listen(from number: Int, to services: NetworkServices) {
-    if listening == nil, let events = try? NetlinkEvents(isForAll: true) {
-      listening = (NetworkEvents(events), number)
-    }
-    listening?.events.listen(to: services)
+  /// Discards events that have arrived, and all that they may have made outdated.
+  func drainEvents() {
+    guard let events, events.drain() != .none else { return }
+    latest = nil
+    adviser.forget()
+  }
+
+  func note(_ reading: Reading) {
+    if events != nil { latest = reading }
+  }
+
+  /// Counts a reading that starts, and receives events once there were enough.
+  func countReading(_ services: NetworkServices) {
+    readings += 1
+    guard readings > NetlinkReader.readingsBeforeEvents else { return }
+    if events == nil, let netlink = try? NetlinkEvents(isForAll: true) { events = NetworkEvents(netlink) }
+    events?.listen(to: services)
   }
 }
 
@@ -173,68 +179,6 @@ extension NetlinkError {
     case .interrupted: "the network changes faster than it can be read"
     case .overrun: "the system lost part of its reply"
     }
-  }
-}
-
-/// Caches the result of the latest reading.
-///
-/// It is valid until an event, and for a second at most.
-///
-/// A program that decides about many images reads as often. Checking for events takes one system call; a
-/// reading takes a dozen.
-struct SnapshotCache {
-  /// The inputs of a reading besides the network.
-  struct Inputs: Equatable {
-    var services: NetworkServices
-    var peer: String?
-  }
-
-  /// The result of a reading.
-  struct Snapshot {
-    var state: NetworkState
-    /// The marks of the networks on the path.
-    var marks: [(network: NetworkIdentity, metered: Metered?)] = []
-  }
-
-  /// The number of readings before receiving events.
-  ///
-  /// Loading one image takes fewer, and opening a socket costs more.
-  static let readingsBeforeEvents = 8
-  /// The longest lifetime, because some changes cause no event, such as those of an access point.
-  static let longestLifetime = Duration.seconds(1)
-
-  private var order = ReadingOrder()
-  private var known: (number: Int, snapshot: Snapshot, inputs: Inputs, time: ContinuousClock.Instant)?
-
-  /// Starts a reading, and returns its number, counted from 1.
-  mutating func begin() -> Int { order.begin() }
-
-  /// Keeps the result of a reading, unless a later reading has ended or an event arrived since its start.
-  ///
-  /// Times are those of a clock that continues while the machine sleeps.
-  mutating func keep(
-    _ snapshot: Snapshot,
-    _ number: Int,
-    _ inputs: Inputs,
-    at time: ContinuousClock.Instant
-  ) {
-    if order.end(number), order.isCurrent { known = (number, snapshot, inputs, time) }
-  }
-
-  /// Discards the result, and those of running readings, because an event arrived.
-  mutating func forget() {
-    order.invalidate()
-    known = nil
-  }
-
-  /// The latest result; nil if a reading is needed.
-  ///
-  /// It must be from the reading with this number, since which events are received, or from a later one.
-  func snapshot(_ inputs: Inputs, eventsSince number: Int, at time: ContinuousClock.Instant) -> Snapshot? {
-    guard let known, known.number >= number, known.inputs == inputs,
-      known.time.duration(to: time) < Self.longestLifetime
-    else { return nil }
-    return known.snapshot
   }
 }
 

@@ -43,9 +43,10 @@ struct LiveBusTests {
   @Test(arguments: [(false, 4), (true, 3)])
   func `the desktop portal reports metering`(_ isMetered: Bool, _ connectivity: Int) throws {
     let (services, bus) = try connect()
-    #expect(PortalClient.status(bus) == nil)
+    #expect(PortalClient.advice(bus) == nil)
     #expect(services.order("portal(\(isMetered ? "True" : "False"), \(connectivity))") == "done")
-    #expect(PortalClient.status(bus) == .init(isMetered: isMetered, isCaptive: connectivity == 3))
+    let advice = NetworkAdvice(statement: isMetered ? .portal : nil, isCaptive: connectivity == 3)
+    #expect(PortalClient.advice(bus) == advice)
   }
 
   @Test func `the state of the modem service becomes the state of the network`() throws {
@@ -63,16 +64,16 @@ struct LiveBusTests {
 
   @Test func `ModemManager reports a roaming modem`() throws {
     let (services, bus) = try connect()
-    #expect(ModemManagerClient.state(device: "wwan0", bus) == nil)
+    #expect(ModemManagerClient.advice(device: "wwan0", bus) == nil)
     #expect(services.order("modem('wwan0', 5, False)") == "done")
-    #expect(ModemManagerClient.state(device: "wwan0", bus) == .init(isRoaming: true, isSuspended: false))
-    #expect(ModemManagerClient.state(device: "wwan1", bus) == nil)
+    #expect(ModemManagerClient.advice(device: "wwan0", bus) == .init(isRoaming: true, isSuspended: false))
+    #expect(ModemManagerClient.advice(device: "wwan1", bus) == nil)
   }
 
   @Test func `ModemManager reports a suspended modem`() throws {
     let (services, bus) = try connect()
     #expect(services.order("modem('wwan0', 1, True)") == "done")
-    #expect(ModemManagerClient.state(device: "wwan0", bus) == .init(isRoaming: false, isSuspended: true))
+    #expect(ModemManagerClient.advice(device: "wwan0", bus) == .init(isRoaming: false, isSuspended: true))
   }
 
   @Test func `a lost bus is detected, and a missing bus is nil`() throws {

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [(1, false), (5, true), (7, true), (4, false), (8, false), (10, true)])
-  func `a registration state is roaming or not`(_ state: Int64, _ isRoaming: Bool) {
+  func `a registration state is roaming or not`(_ state: UInt32, _ isRoaming: Bool) {
     let bus = FakeBus(modems: ["wwan0": (state, false)])
     #expect(NetworkAdvice(on: Self.path(Self.modem, end: .cellular), bus).isRoaming == isRoaming)
   }
@@ -56,8 +56,8 @@ import Testing
   }
 
   @Test func `the desktop portal decides if no service knows the device`() {
-    let costly = PortalClient.Status(isMetered: true, isCaptive: true)
-    let silent = PortalClient.Status(isMetered: false, isCaptive: false)
+    let costly = NetworkAdvice(statement: .portal, isCaptive: true)
+    let silent = NetworkAdvice()
     var advice = NetworkAdvice()
     advice.join(silent)
     #expect(advice == NetworkAdvice())

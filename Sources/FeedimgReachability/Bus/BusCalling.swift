@@ -31,10 +31,10 @@ extension BusCalling {
 
 /// A D-Bus value.
 ///
-/// Integers lose their size, and variants are unwrapped.
+/// Variants are unwrapped.
 indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
-  case number(Int64)
+  case number(UInt32)
   case text(String)
   /// An array or a structure.
   case list([BusValue])
@@ -46,7 +46,7 @@ indirect enum BusValue: Hashable, Sendable {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  var number: Int64? {
+  var number: UInt32? {
     if case .number(let value) = self { value } else { nil }
   }
 

@@ -28,38 +28,53 @@ extension NetworkAdvice {
       if statement != nil { break }
     }
     guard path.end.medium == .cellular, !path.end.isTether else { return }
-    guard let modem = devices.lazy.compactMap({ ModemManagerClient.state(device: $0, bus) }).first else {
-      return
-    }
-    isRoaming = modem.isRoaming
-    isSuspended = modem.isSuspended
+    let modem = devices.lazy.compactMap { ModemManagerClient.advice(device: $0, bus) }.first
+    isRoaming = modem?.isRoaming ?? false
+    isSuspended = modem?.isSuspended ?? false
   }
 
   /// Adds the reply of the portal, which knows only the network as a whole.
   ///
   /// A reply about the device takes precedence.
-  mutating func join(_ portal: PortalClient.Status) {
-    if statement == nil, portal.isMetered { statement = .portal }
+  mutating func join(_ portal: NetworkAdvice) {
+    statement = statement ?? portal.statement
     isCaptive = isCaptive || portal.isCaptive
   }
 }
 
-/// Asks the network services about a path.
+/// Asks the network services about paths, and keeps their replies for a while.
 ///
 /// Use it from one thread at a time.
 ///
 /// Connects at the first call, and again after the connection was lost.
 final class NetworkAdviser {
+  private let lifetime: Duration
   private var system = BusConnection()
   private var portal = BusConnection()
+  private var replies: [NetworkPath: NetworkAdvice] = [:]
+  /// The services that gave the replies, and the time of the first one.
+  private var asked: (services: NetworkServices, time: ContinuousClock.Instant)?
+
+  init(lifetime: Duration) { self.lifetime = lifetime }
 
   /// The advice on a path; empty if no service knows it.
   func advice(on path: NetworkPath, from services: NetworkServices) -> NetworkAdvice {
+    guard services != .none else { return NetworkAdvice() }
+    let now = ContinuousClock.now
+    if let asked, asked.services == services, now - asked.time < lifetime {
+      if let reply = replies[path] { return reply }
+    } else {
+      (replies, asked) = ([:], (services, now))
+    }
     var advice = NetworkAdvice()
     if let bus = system.bus(services.system) { advice = NetworkAdvice(on: path, bus) }
-    if let bus = portal.bus(services.portal), let status = PortalClient.status(bus) { advice.join(status) }
+    if let bus = portal.bus(services.portal), let reply = PortalClient.advice(bus) { advice.join(reply) }
+    replies[path] = advice
     return advice
   }
+
+  /// Discards all replies, because an event may have made them outdated.
+  func forget() { asked = nil }
 }
 
 /// A connection to a bus, opened at the first call and kept.
@@ -73,45 +88,6 @@ private struct BusConnection {
     if choice != self.choice || kept?.isOpen != true { (self.choice, kept) = (choice, choice.open()) }
     return kept
   }
-}
-
-/// Caches the replies of services about paths, so that not every reading asks again.
-struct AdviceCache: Sendable {
-  private struct Key: Hashable {
-    let path: NetworkPath
-    let services: NetworkServices
-  }
-
-  /// The lifetime of a reply.
-  let lifetime: Duration
-  private var entries: [Key: (advice: NetworkAdvice, askedAt: ContinuousClock.Instant)] = [:]
-
-  init(lifetime: Duration) { self.lifetime = lifetime }
-
-  /// The valid reply; nil if there is none.
-  func advice(
-    on path: NetworkPath,
-    from services: NetworkServices,
-    at now: ContinuousClock.Instant
-  ) -> NetworkAdvice? {
-    entries[Key(path: path, services: services)].flatMap { now - $0.askedAt < lifetime ? $0.advice : nil }
-  }
-
-  /// Keeps a reply, unless a later reading already stored one.
-  mutating func note(
-    _ advice: NetworkAdvice,
-    on path: NetworkPath,
-    from services: NetworkServices,
-    askedAt: ContinuousClock.Instant
-  ) {
-    let key = Key(path: path, services: services)
-    if let known = entries[key], known.askedAt > askedAt { return }
-    entries = entries.filter { askedAt - $0.value.askedAt < lifetime }
-    entries[key] = (advice, askedAt)
-  }
-
-  /// Discards all replies, because an event made them outdated.
-  mutating func forget() { entries = [:] }
 }
 
 /// The services to ask in addition to the kernel.
@@ -132,16 +108,14 @@ package struct NetworkServices: Hashable, Sendable {
 /// A message bus.
 package enum BusChoice: Hashable, Sendable {
   case none
-  /// The system bus at its usual address.
-  case system
   /// A bus at a D-Bus address, with the longest wait for a reply.
   case at(String, timeout: Duration = .milliseconds(200))
 
+  /// The system bus at its usual address.
+  package static let system = BusChoice.at(SystemBus.usualAddress)
+
   func open() -> SystemBus? {
-    switch self {
-    case .none: nil
-    case .system: SystemBus()
-    case .at(let address, let timeout): SystemBus(address: address, timeout: timeout)
-    }
+    guard case .at(let address, let timeout) = self else { return nil }
+    return SystemBus(address: address, timeout: timeout)
   }
 }

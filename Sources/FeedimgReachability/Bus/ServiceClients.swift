@@ -58,15 +58,10 @@ enum ModemManagerClient {
   private static let registration = "\(service).Modem.Modem3gpp"
   private static let bearer = "\(service).Bearer"
 
-  struct Status: Hashable {
-    var isRoaming: Bool
-    var isSuspended: Bool
-  }
-
-  /// The state of the modem with an interface.
+  /// The advice on the modem with an interface.
   ///
   /// - Returns: Nil if ModemManager does not run or has no modem with the interface.
-  static func state(device: String, _ bus: some BusCalling) -> Status? {
+  static func advice(device: String, _ bus: some BusCalling) -> NetworkAdvice? {
     let list = BusMethod(
       service: service,
       object: "/org/freedesktop/ModemManager1",
@@ -78,7 +73,7 @@ enum ModemManagerClient {
       let bearers = interfaces["\(service).Modem"]?["Bearers"]?.list.compactMap(\.text) ?? []
       for bearer in bearers where property("Interface", of: bearer, bus)?.text == device {
         let network = interfaces[registration]?["RegistrationState"]?.number
-        return Status(
+        return NetworkAdvice(
           isRoaming: network.map(roamingStates.contains) ?? false,
           isSuspended: property("Suspended", of: bearer, bus)?.bool ?? false
         )
@@ -92,24 +87,17 @@ enum ModemManagerClient {
   }
 
   /// MMModem3gppRegistrationState: roaming, roaming with messages only, roaming without fallback.
-  private static let roamingStates: Set<Int64> = [5, 7, 10]
+  private static let roamingStates: Set<UInt32> = [5, 7, 10]
 }
 
 /// Reads the state of the network from the desktop portal (org.freedesktop.portal.NetworkMonitor).
 enum PortalClient {
   static let interface = "org.freedesktop.portal.NetworkMonitor"
 
-  struct Status: Hashable {
-    /// Whether data costs.
-    ///
-    /// The portal does not distinguish a guess from a setting, or "free" from "unknown".
-    var isMetered: Bool
-    /// Whether a captive portal blocks the internet.
-    var isCaptive: Bool
-  }
-
-  /// The state of the network; nil if there is no portal, or if it does not know the network.
-  static func status(_ bus: some BusCalling) -> Status? {
+  /// The advice on the network as a whole; nil if there is no portal, or if it does not know the network.
+  ///
+  /// The portal does not distinguish a guess from a setting, or "free" from "unknown".
+  static func advice(_ bus: some BusCalling) -> NetworkAdvice? {
     let method = BusMethod(
       service: "org.freedesktop.portal.Desktop",
       object: "/org/freedesktop/portal/desktop",
@@ -117,8 +105,8 @@ enum PortalClient {
       name: "GetStatus"
     )
     guard let reply = bus.call(method, []), case .pairs = reply else { return nil }
-    return Status(
-      isMetered: reply["metered"]?.bool ?? false,
+    return NetworkAdvice(
+      statement: reply["metered"]?.bool == true ? .portal : nil,
       // GNetworkConnectivity: 1 local, 2 limited, 3 captive portal, 4 full.
       isCaptive: reply["connectivity"]?.number == 3
     )

@@ -12,6 +12,8 @@ package final class NetlinkEvents {
   private static let bufferSize: Int32 = 1 << 20
 
   private let handle: OpaquePointer
+  /// Whether the kernel drops events of narrow routes, so that they wake no thread.
+  private(set) var dropsNarrowRoutes = false
 
   package var descriptor: Int32 { nl_socket_get_fd(handle) }
 
@@ -22,12 +24,25 @@ package final class NetlinkEvents {
   /// - Throws: `refused` if the system does not support these events or does not permit them.
   package init(isForAll: Bool = false) throws(NetlinkError) {
     guard let handle = nl_socket_alloc() else { throw NetlinkError(code: .refused, number: ENOMEM) }
-    guard Self.open(handle, isForAll: isForAll) else {
-      let number = errno
-      nl_socket_free(handle)
-      throw NetlinkError(code: .refused, number: number)
-    }
     self.handle = handle
+    guard nl_connect(handle, NETLINK_ROUTE) == 0 else {
+      throw NetlinkError(code: .refused, number: errno)
+    }
+    if !isForAll {
+      nl_socket_set_buffer_size(handle, Self.bufferSize, 0)
+      // Before joining the groups, so that no unfiltered message arrives. If this fails, more events arrive.
+      dropsNarrowRoutes = feedimg_drop_narrow_routes(nl_socket_get_fd(handle)) == 0
+    }
+    for group in [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_IFADDR]
+    where nl_socket_add_membership(handle, Int32(group.rawValue)) != 0 {
+      throw NetlinkError(code: .refused, number: errno)
+    }
+    // A kernel without one of these groups also lacks its feature.
+    for group in [
+      RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
+    ] {
+      nl_socket_add_membership(handle, Int32(group.rawValue))
+    }
   }
 
   deinit {
@@ -57,25 +72,5 @@ package final class NetlinkEvents {
       default: return events
       }
     }
-  }
-
-  private static func open(_ handle: OpaquePointer, isForAll: Bool) -> Bool {
-    guard nl_connect(handle, NETLINK_ROUTE) == 0 else { return false }
-    if !isForAll {
-      nl_socket_set_buffer_size(handle, bufferSize, 0)
-      // Before joining the groups, so that no unfiltered message arrives. If this fails, more events arrive.
-      _ = feedimg_drop_narrow_routes(nl_socket_get_fd(handle))
-    }
-    for group in [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_IFADDR]
-    where nl_socket_add_membership(handle, Int32(group.rawValue)) != 0 {
-      return false
-    }
-    // A kernel without one of these groups also lacks its feature.
-    for group in [
-      RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
-    ] {
-      nl_socket_add_membership(handle, Int32(group.rawValue))
-    }
-    return true
   }
 }

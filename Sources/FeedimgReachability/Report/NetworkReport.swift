@@ -1,5 +1,4 @@
 package import FeedimgModel
-import Glibc
 
 /// The state of the network, with its sources and evidence.
 package struct NetworkReport: Sendable {
@@ -9,11 +8,6 @@ package struct NetworkReport: Sendable {
     package var isAvailable: Bool
     /// The information that the source provides, or that is unknown without it.
     package var remark: String
-
-    fileprivate init(_ name: String, _ isAvailable: Bool, _ remark: String, otherwise: String) {
-      (self.name, self.isAvailable) = (name, isAvailable)
-      self.remark = isAvailable ? remark : otherwise
-    }
   }
 
   package var state: NetworkState
@@ -43,79 +37,63 @@ extension NetlinkReader {
     } catch {
       failure = error
     }
-    report.sources = [routes(failure), events, wireless, interfaces] + daemons + portal
+    report.sources = sources(failure)
     return report
   }
 
-  private func routes(_ failure: NetlinkError?) -> NetworkReport.Source {
-    .init(
+  private func sources(_ failure: NetlinkError?) -> [NetworkReport.Source] {
+    var sources: [NetworkReport.Source] = []
+    func add(_ name: String, _ isAvailable: Bool, _ remark: String, otherwise: String) {
+      sources.append(.init(name: name, isAvailable: isAvailable, remark: isAvailable ? remark : otherwise))
+    }
+    add(
       "netlink",
       failure == nil,
       "the kernel reports routes and links",
       otherwise: "the kernel reports no routes and links (error \(failure?.number ?? 0));"
         + " feedimg only detects whether a route exists"
     )
-  }
-
-  private var events: NetworkReport.Source {
-    .init(
+    add(
       "netlink events",
       (try? NetlinkEvents()) != nil,
       "the kernel reports changes at once",
       otherwise: "feedimg reads the network every \(Int(NetlinkMonitor.usualPolling / .seconds(1))) seconds"
     )
-  }
-
-  private var wireless: NetworkReport.Source {
-    .init(
+    add(
       "nl80211",
       WirelessReader().isAvailable,
       "Wi-Fi is detected, and access points can report metering",
       otherwise: "there is no Wi-Fi device, or the system hides it"
     )
-  }
-
-  private var interfaces: NetworkReport.Source {
     // Sysfs may be missing, or show another namespace than that of this process.
     let links = (try? LiveKernel().links(.all)) ?? []
-    let isAvailable = !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil }
-    return .init(
+    add(
       "sysfs",
-      isAvailable,
+      !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil },
       "device types are available",
       otherwise: "only drivers identify modems and phones"
     )
-  }
-
-  private var daemons: [NetworkReport.Source] {
     let bus = services.system.open()
-    return [
-      .init(
-        "NetworkManager",
-        bus?.isRunning(NetworkManagerClient.service) ?? false,
-        "it runs: feedimg uses its metering settings",
-        otherwise: "it does not run: its metering settings are unknown"
-      ),
-      .init(
-        "ModemManager",
-        bus?.isRunning(ModemManagerClient.service) ?? false,
-        "it runs: roaming is known",
-        otherwise: "it does not run: roaming is unknown"
-      ),
-    ]
-  }
-
-  /// The portal, if feedimg would ask it.
-  private var portal: [NetworkReport.Source] {
-    guard services.portal != .none else { return [] }
-    return [
-      .init(
-        "portal",
-        services.portal.open().flatMap { PortalClient.status($0) } != nil,
-        "it reports metering to this sandbox",
-        otherwise: "it does not respond to this sandbox"
-      )
-    ]
+    add(
+      "NetworkManager",
+      bus?.isRunning(NetworkManagerClient.service) ?? false,
+      "it runs: feedimg uses its metering settings",
+      otherwise: "it does not run: its metering settings are unknown"
+    )
+    add(
+      "ModemManager",
+      bus?.isRunning(ModemManagerClient.service) ?? false,
+      "it runs: roaming is known",
+      otherwise: "it does not run: roaming is unknown"
+    )
+    guard services.portal != .none else { return sources }
+    add(
+      "portal",
+      services.portal.open().flatMap { PortalClient.advice($0) } != nil,
+      "it reports metering to this sandbox",
+      otherwise: "it does not respond to this sandbox"
+    )
+    return sources
   }
 }
 
@@ -134,14 +112,7 @@ extension BusCalling {
 
 extension NetlinkReader {
   /// Whether the kernel drops events of narrow routes, so that they wake no thread; nil without events.
-  package var filtersEvents: Bool? {
-    guard let events = try? NetlinkEvents() else { return nil }
-    // With no room for the filter itself, the kernel returns its length in instructions (socket(7),
-    // SO_GET_FILTER,
-    // which has the number of SO_ATTACH_FILTER).
-    var count: socklen_t = 0
-    return getsockopt(events.descriptor, SOL_SOCKET, SO_ATTACH_FILTER, nil, &count) == 0 && count > 0
-  }
+  package var filtersEvents: Bool? { (try? NetlinkEvents())?.dropsNarrowRoutes }
 }
 
 /// Formats the kernel's facts, so that a reader can check the conclusions.

@@ -3,9 +3,9 @@
 /// A bus with fixed devices and modems.
 struct FakeBus: BusCalling {
   /// `NMMetered` by the name of the interface.
-  var devices: [String: Int64] = [:]
+  var devices: [String: UInt32] = [:]
   /// Registration state and suspension by the name of the interface.
-  var modems: [String: (registration: Int64, isSuspended: Bool)] = [:]
+  var modems: [String: (registration: UInt32, isSuspended: Bool)] = [:]
   /// The interfaces behind a captive portal.
   var captive: Set<String> = []
 
