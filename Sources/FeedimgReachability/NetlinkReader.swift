@@ -117,7 +117,7 @@ package final class NetlinkReader: NetworkReading {
 
 /// The result of a reading, and its inputs besides the network.
 private struct Reading {
-  /// The longest validity, because some changes cause no event, such as those of an access point.
+  /// The longest validity, because some changes cause no event: those of an access point and of narrow routes.
   private static let longestLifetime = Duration.seconds(1)
 
   let state: NetworkState
@@ -165,7 +165,7 @@ private final class KernelConnection: @unchecked Sendable {
   func countReading(_ services: NetworkServices) {
     readings += 1
     guard readings > NetlinkReader.readingsBeforeEvents else { return }
-    if events == nil, let netlink = try? NetlinkEvents(isForAll: true) { events = NetworkEvents(netlink) }
+    if events == nil, let netlink = try? NetlinkEvents() { events = NetworkEvents(netlink) }
     events?.listen(to: services)
   }
 }

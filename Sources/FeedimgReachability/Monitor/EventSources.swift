@@ -6,8 +6,6 @@ import Glibc
 final class EventSources {
   /// The reasons to wake.
   struct Wake {
-    /// Another thread called for attention.
-    var isCalled = false
     /// The network may have changed.
     ///
     /// The events are still to be drained.
@@ -37,7 +35,7 @@ final class EventSources {
     let isReady = waits.map { $0.revents != 0 }
     if isReady[0] { waker.clear() }
     if isReady[4] { resume?.arm() }
-    return Wake(isCalled: isReady[0], hasEvents: isReady[1...3].contains(true), isResumed: isReady[4])
+    return Wake(hasEvents: isReady[1...3].contains(true), isResumed: isReady[4])
   }
 
   /// Rounds up, so that the time has passed when the sleep ends.

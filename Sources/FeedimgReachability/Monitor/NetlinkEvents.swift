@@ -19,20 +19,16 @@ package final class NetlinkEvents {
 
   /// Opens the socket and joins the groups.
   ///
-  /// - Parameter isForAll: True for a reader that checks for events only now and then. It also receives changes of
-  ///   narrow routes, and its buffer stays small.
   /// - Throws: `refused` if the system does not support these events or does not permit them.
-  package init(isForAll: Bool = false) throws(NetlinkError) {
+  package init() throws(NetlinkError) {
     guard let handle = nl_socket_alloc() else { throw NetlinkError(code: .refused, number: ENOMEM) }
     self.handle = handle
     guard nl_connect(handle, NETLINK_ROUTE) == 0 else {
       throw NetlinkError(code: .refused, number: errno)
     }
-    if !isForAll {
-      nl_socket_set_buffer_size(handle, Self.bufferSize, 0)
-      // Before joining the groups, so that no unfiltered message arrives. If this fails, more events arrive.
-      dropsNarrowRoutes = feedimg_drop_narrow_routes(nl_socket_get_fd(handle)) == 0
-    }
+    nl_socket_set_buffer_size(handle, Self.bufferSize, 0)
+    // Before joining the groups, so that no unfiltered message arrives. If this fails, more events arrive.
+    dropsNarrowRoutes = feedimg_drop_narrow_routes(nl_socket_get_fd(handle)) == 0
     for group in [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_IFADDR]
     where nl_socket_add_membership(handle, Int32(group.rawValue)) != 0 {
       throw NetlinkError(code: .refused, number: errno)

@@ -168,7 +168,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
         }
         sources.events.listen(to: reader.services)
         let wake = sources.wait(atMost: until - now, orEvent: orEvent)
-        let isRequested = wake.isCalled && isRefreshRequested.exchange(false, ordering: .relaxed)
+        let isRequested = isRefreshRequested.exchange(false, ordering: .relaxed)
         if isRequested || wake.isResumed { watch.woke(at: now) }
         if wake.hasEvents {
           let events = drain(sources)

@@ -56,18 +56,13 @@ enum LinkClassifier {
     switch Driver(name) {
     case .modem: return link.classed(.cellular, "is a mobile modem (driver \(name))")
     case .phone: return link.classed(.cellular, isTether: true, "is a phone shared by USB (driver \(name))")
-    case .shared: return hardware.usb.flatMap { byUSB(link, $0) }
-    case .other: return nil
-    }
-  }
-
-  private static func byUSB(_ link: Link, _ usb: USBDevice) -> LinkClass? {
-    if usb.isOfPhoneMaker {
+    case .shared where hardware.usb?.isOfPhoneMaker == true:
       let reason = "is a phone shared by USB (its maker is a maker of phones)"
       return link.classed(.cellular, isTether: true, reason)
+    case .shared where hardware.usb?.hasSerialPort == true:
+      return link.classed(.cellular, "is a mobile modem (a network with a serial port beside it on USB)")
+    case .shared, .other: return nil
     }
-    guard usb.hasSerialPort else { return nil }
-    return link.classed(.cellular, "is a mobile modem (a network with a serial port beside it on USB)")
   }
 
   private static func byHardwareType(_ link: Link) -> LinkClass {
