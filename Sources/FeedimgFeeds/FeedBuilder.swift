@@ -57,6 +57,7 @@ struct FeedBuilder {
   ///   - text: The entries, or an object that has them in the first of the `members` that it has.
   ///   - members: The members of the object.
   ///   - read: Adds the pictures and faults of an entry.
+  /// - Throws: An error for invalid JSON.
   mutating func entries(
     in text: JSONText,
     orIn members: [String] = [],
