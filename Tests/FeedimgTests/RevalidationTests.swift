@@ -248,7 +248,7 @@ import Testing
     let revalidator = test.loader.revalidator
     let outcome = await revalidator.outcome(
       of: revalidation,
-      revalidator.coalescer.waiter(),
+      LoadWaiter(),
       LoadHandle(.near),
       since: nil,
       while: { true }

@@ -1,12 +1,18 @@
 import FeedimgModel
 import Synchronization
 
+/// Identifies one caller of a load, also before it joins.
+struct LoadWaiter: Hashable, Sendable {
+  private static let lastNumber = Atomic(0)
+
+  private let number = LoadWaiter.lastNumber.add(1, ordering: .relaxed).newValue
+}
+
 /// Shares one load of a key among all callers that request it while it runs.
 ///
 /// The load has its own task, so a caller can leave without affecting the others. The load is cancelled when
 /// its last caller leaves. Its priority is the highest priority of its callers.
 final class Coalescer<Value: Sendable>: Sendable {
-  typealias Waiter = CoalescerState.Waiter
   typealias Load = @PipelineActor @Sendable (InFlightLoad) async -> Result<Value, LoadError>
 
   /// The result of waiting for a load.
@@ -20,30 +26,57 @@ final class Coalescer<Value: Sendable>: Sendable {
     case released
   }
 
-  private struct State {
-    var table = CoalescerState()
-    var continuations: [Waiter: CheckedContinuation<Outcome, Never>] = [:]
-    var loads: [CoalescerState.Load: (load: InFlightLoad, task: Task<Void, Never>)] = [:]
-    /// Cancelled loads that have not ended yet, by key.
-    var ending: [String: Task<Void, Never>] = [:]
+  private struct Caller {
+    let waiter: LoadWaiter
+    var priority: LoadPriority
+    let continuation: CheckedContinuation<Outcome, Never>
+  }
 
-    /// Updates the priority and the first caller of a load.
-    func refresh(_ load: CoalescerState.Load) -> InFlightLoad? {
-      guard let priority = table.priority(of: load), let first = table.first(of: load),
-        let inFlight = loads[load]?.load
-      else { return nil }
-      inFlight.set(priority: priority, first: first)
-      return inFlight
+  /// A running load, and its callers in the order in which they joined; there is at least one.
+  private struct Entry {
+    let load: InFlightLoad
+    let task: Task<Void, Never>
+    var callers: [Caller] = []
+
+    /// Updates the priority and the first caller of the load.
+    func refresh() {
+      guard let first = callers.first, let priority = callers.map(\.priority).max() else { return }
+      load.set(priority: priority, first: first.waiter)
+    }
+  }
+
+  private struct State {
+    var entries: [String: Entry] = [:]
+    /// The key for which each caller waits.
+    var keys: [LoadWaiter: String] = [:]
+    /// The callers that left before they joined, or after the load ended.
+    var left: Set<LoadWaiter> = []
+    /// Cancelled loads that have not ended yet, by key.
+    var ending: [String: Entry] = [:]
+
+    /// Removes a caller; the load ends with its last caller.
+    ///
+    /// - Returns: The caller and its load; nil if it does not wait.
+    mutating func remove(_ waiter: LoadWaiter) -> (caller: Caller, entry: Entry)? {
+      guard let key = keys.removeValue(forKey: waiter), var entry = entries[key],
+        let index = entry.callers.firstIndex(where: { $0.waiter == waiter })
+      else {
+        left.insert(waiter)
+        return nil
+      }
+      let caller = entry.callers.remove(at: index)
+      entries[key] = entry.callers.isEmpty ? nil : entry
+      if entry.callers.isEmpty {
+        ending[key] = entry
+        entry.load.abandon()
+      }
+      entry.refresh()
+      return (caller, entry)
     }
   }
 
   /// Guards the callers and the loads; continuations resume and tasks are cancelled outside the lock.
   private let state = Mutex(State())
-
-  init() {}
-
-  /// Creates an identifier with which a caller can be released.
-  func waiter() -> Waiter { state.withLock { $0.table.issue() } }
 
   /// Joins the running load of a key, or starts one.
   ///
@@ -51,7 +84,7 @@ final class Coalescer<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key, which is equal for all callers that may share a load.
-  ///   - waiter: The caller's identifier from ``waiter()``.
+  ///   - waiter: Identifies the caller, so that it can be released.
   ///   - handle: The priority of the caller.
   ///   - progress: Called as bytes arrive, and immediately if some have arrived already.
   ///   - onResponse: Called as soon as readers can read the response.
@@ -59,7 +92,7 @@ final class Coalescer<Value: Sendable>: Sendable {
   /// - Returns: The outcome; `failed` with `cancelled` as soon as the calling task is cancelled.
   @PipelineActor func outcome(
     for key: String,
-    _ waiter: Waiter,
+    _ waiter: LoadWaiter = LoadWaiter(),
     handle: LoadHandle = LoadHandle(.visible),
     progress: InFlightLoad.Listener? = nil,
     onResponse: InFlightLoad.ResponseListener? = nil,
@@ -67,12 +100,20 @@ final class Coalescer<Value: Sendable>: Sendable {
   ) async -> Outcome {
     let listener = handle.listen { [weak self] in self?.setPriority(waiter, handle) }
     let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { join(key, waiter, handle, (progress, onResponse), $0, load) }
+      await withCheckedContinuation { continuation in
+        let caller = Caller(waiter: waiter, priority: handle.priority, continuation: continuation)
+        guard let (inFlight, isNew) = join(key, caller, load) else {
+          return continuation.resume(returning: Task.isCancelled ? .failed(Self.cancelled) : .released)
+        }
+        if !isNew { LoadEventReporter.report(.joined) }
+        inFlight.listen(waiter, progress, onResponse)
+        inFlight.announcePriority()
+      }
     } onCancel: {
       leave(waiter, .failed(Self.cancelled))
     }
     handle.forget(listener)
-    state.withLock { $0.table.forget(waiter) }
+    state.withLock { _ = $0.left.remove(waiter) }
     return outcome
   }
 
@@ -86,7 +127,7 @@ final class Coalescer<Value: Sendable>: Sendable {
     onResponse: InFlightLoad.ResponseListener? = nil,
     by load: @escaping Load
   ) async throws(LoadError) -> (value: Value, isFirst: Bool) {
-    switch await outcome(for: key, waiter(), handle: handle, onResponse: onResponse, by: load) {
+    switch await outcome(for: key, handle: handle, onResponse: onResponse, by: load) {
     case .finished(let value, let isFirst): return (value, isFirst)
     case .failed(let error): throw error
     case .released: throw Self.cancelled
@@ -94,104 +135,95 @@ final class Coalescer<Value: Sendable>: Sendable {
   }
 
   /// The load for which a caller waits; nil if it does not wait.
-  func load(of waiter: Waiter) -> InFlightLoad? {
-    state.withLock { state in state.table.load(of: waiter).flatMap { state.loads[$0]?.load } }
+  func load(of waiter: LoadWaiter) -> InFlightLoad? {
+    state.withLock { state in state.keys[waiter].flatMap { state.entries[$0]?.load } }
   }
 
   /// Ends the wait of a caller with `released`; does nothing if the wait has ended.
-  func release(_ waiter: Waiter) { leave(waiter, .released) }
+  func release(_ waiter: LoadWaiter) { leave(waiter, .released) }
 
   /// Cancels all loads: each caller gets `failed` with `cancelled`.
   func cancel() {
-    for waiter in state.withLock({ Array($0.continuations.keys) }) { leave(waiter, .failed(Self.cancelled)) }
+    for waiter in state.withLock({ Array($0.keys.keys) }) { leave(waiter, .failed(Self.cancelled)) }
   }
 
   /// Whether no load runs and no caller waits.
   var isIdle: Bool {
-    state.withLock { $0.table.isEmpty && $0.continuations.isEmpty && $0.loads.isEmpty && $0.ending.isEmpty }
+    state.withLock { $0.entries.isEmpty && $0.keys.isEmpty && $0.left.isEmpty && $0.ending.isEmpty }
   }
 
-  var count: Int { state.withLock { $0.table.count } }
+  /// The number of callers that wait.
+  var count: Int { state.withLock { $0.keys.count } }
 
   /// The number of callers that wait for a key.
-  func count(of key: String) -> Int { state.withLock { $0.table.count(of: key) } }
+  func count(of key: String) -> Int { state.withLock { $0.entries[key]?.callers.count ?? 0 } }
 
-  private func join(
+  /// - Returns: The load, and whether it was started; nil if the caller left before it joined.
+  @PipelineActor private func join(
     _ key: String,
-    _ waiter: Waiter,
-    _ handle: LoadHandle,
-    _ listeners: (progress: InFlightLoad.Listener?, response: InFlightLoad.ResponseListener?),
-    _ continuation: CheckedContinuation<Outcome, Never>,
+    _ caller: Caller,
     _ work: @escaping Load
-  ) {
-    let (joined, inFlight) = state.withLock { state in
-      let joined = state.table.join(key, waiter, handle.priority)
-      switch joined {
-      case .gone: return (joined, nil as InFlightLoad?)
-      case .join(let load):
-        state.continuations[waiter] = continuation
-        return (joined, state.refresh(load))
-      case .start(let load):
-        state.continuations[waiter] = continuation
-        let inFlight = InFlightLoad(handle.priority)
-        let predecessor = state.ending[key]
-        let task = PipelineActor.task {
-          await predecessor?.value
-          let result = await work(inFlight)
-          inFlight.response?.body.end(result.failure)
-          self.finish(load, result)
-        }
-        state.loads[load] = (inFlight, task)
-        return (joined, state.refresh(load))
-      }
+  ) -> (load: InFlightLoad, isNew: Bool)? {
+    state.withLock { state in
+      guard state.left.remove(caller.waiter) == nil else { return nil }
+      let known = state.entries[key]
+      var entry = known ?? start(key, caller.priority, after: state.ending[key]?.task, work)
+      entry.callers.append(caller)
+      entry.refresh()
+      (state.entries[key], state.keys[caller.waiter]) = (entry, key)
+      return (entry.load, known == nil)
     }
-    if case .join = joined { LoadEventReporter.report(.joined) }
-    guard let inFlight else {
-      if joined == .gone {
-        continuation.resume(returning: Task.isCancelled ? .failed(Self.cancelled) : .released)
-      }
-      return
-    }
-    inFlight.listen(waiter, listeners.progress, listeners.response)
-    inFlight.announcePriority()
   }
 
-  private func setPriority(_ waiter: Waiter, _ handle: LoadHandle) {
-    let inFlight = state.withLock { state in
-      state.table.setPriority(waiter, handle.priority).flatMap { state.refresh($0) }
+  private func start(
+    _ key: String,
+    _ priority: LoadPriority,
+    after predecessor: Task<Void, Never>?,
+    _ work: @escaping Load
+  ) -> Entry {
+    let load = InFlightLoad(priority)
+    let task = PipelineActor.task {
+      await predecessor?.value
+      let result = await work(load)
+      load.response?.body.end(result.failure)
+      self.finish(key, load, result)
     }
-    inFlight?.announcePriority()
+    return Entry(load: load, task: task)
   }
 
-  private func leave(_ waiter: Waiter, _ outcome: Outcome) {
-    let (continuation, inFlight, task) = state.withLock { state in
-      let continuation = state.continuations.removeValue(forKey: waiter)
-      switch state.table.leave(waiter) {
-      case .nothing: return (continuation, nil as InFlightLoad?, nil as Task<Void, Never>?)
-      case .keep(let load): return (continuation, state.refresh(load), nil)
-      case .stop(let load):
-        guard let ended = state.loads[load] else { return (continuation, nil, nil) }
-        state.ending[load.key] = ended.task
-        ended.load.abandon()
-        return (continuation, nil, ended.task)
-      }
+  private func setPriority(_ waiter: LoadWaiter, _ handle: LoadHandle) {
+    let load = state.withLock { state -> InFlightLoad? in
+      guard let key = state.keys[waiter],
+        let index = state.entries[key]?.callers.firstIndex(where: { $0.waiter == waiter })
+      else { return nil }
+      state.entries[key]?.callers[index].priority = handle.priority
+      state.entries[key]?.refresh()
+      return state.entries[key]?.load
     }
-    task?.cancel()
-    inFlight?.forget(waiter)
-    inFlight?.announcePriority()
-    continuation?.resume(returning: outcome)
+    load?.announcePriority()
   }
 
-  private func finish(_ load: CoalescerState.Load, _ result: Result<Value, LoadError>) {
-    let continuations = state.withLock { state in
-      let ended = state.loads.removeValue(forKey: load)
-      if let ended, state.ending[load.key] == ended.task { state.ending[load.key] = nil }
-      return state.table.finish(load).compactMap { state.continuations.removeValue(forKey: $0) }
+  private func leave(_ waiter: LoadWaiter, _ outcome: Outcome) {
+    guard let (caller, entry) = state.withLock({ $0.remove(waiter) }) else { return }
+    if entry.callers.isEmpty { entry.task.cancel() }
+    entry.load.forget(waiter)
+    entry.load.announcePriority()
+    caller.continuation.resume(returning: outcome)
+  }
+
+  private func finish(_ key: String, _ load: InFlightLoad, _ result: Result<Value, LoadError>) {
+    let callers = state.withLock { state -> [Caller] in
+      if state.ending[key]?.load === load { state.ending[key] = nil }
+      guard let entry = state.entries[key], entry.load === load else { return [] }
+      state.entries[key] = nil
+      for caller in entry.callers { state.keys[caller.waiter] = nil }
+      return entry.callers
     }
-    for (index, continuation) in continuations.enumerated() {
+    for (index, caller) in callers.enumerated() {
       switch result {
-      case .success(let value): continuation.resume(returning: .finished(value, isFirst: index == 0))
-      case .failure(let error): continuation.resume(returning: .failed(error))
+      case .success(let value):
+        caller.continuation.resume(returning: .finished(value, isFirst: index == 0))
+      case .failure(let error): caller.continuation.resume(returning: .failed(error))
       }
     }
   }

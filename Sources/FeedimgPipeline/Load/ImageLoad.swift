@@ -74,10 +74,6 @@ package struct ImageLoad: Sendable {
   /// The number of times that a load may find a cached image missing or damaged before it fails.
   private static let maximumMisses = 3
 
-  /// - Parameters:
-  ///   - loader: The loader that decides and loads.
-  ///   - item: The item to load.
-  ///   - facts: The values of the declared facts, by name.
   package init(loader: ImageLoader, item: FeedItem, facts: [String: String]) {
     (self.loader, self.item, self.facts) = (loader, item, facts)
   }
@@ -214,7 +210,7 @@ package struct ImageLoad: Sendable {
     let failureKey = identity.failureKey(of: variant.url)
     if isReload { loader.retries.forget(failureKey) }
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
-    let waiter = loader.coalescer.waiter()
+    let waiter = LoadWaiter()
     let decision = guarding(plan, waiter, identity)
     defer { decision.end() }
     let outcome = await loader.coalescer.outcome(
@@ -325,7 +321,7 @@ package struct ImageLoad: Sendable {
   /// may be the one that finds out.
   @PipelineActor private func guarding(
     _ plan: Plan,
-    _ waiter: CoalescerState.Waiter,
+    _ waiter: LoadWaiter,
     _ identity: RequestIdentity
   ) -> DecisionGuard {
     let coalescer = loader.coalescer
@@ -395,7 +391,7 @@ package struct ImageLoad: Sendable {
       }
       return image
     }
-    let waiter = loader.revalidator.coalescer.waiter()
+    let waiter = LoadWaiter()
     let holds: @PipelineActor @Sendable () -> Bool = {
       plan.failure == nil
         ? resolution(trustingNetwork: true).decision.image == plan.resolution.decision.image

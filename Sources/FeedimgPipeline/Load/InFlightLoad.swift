@@ -13,11 +13,11 @@ package final class InFlightLoad: Sendable {
 
   private struct State {
     var priority: LoadPriority
-    var first: CoalescerState.Waiter?
+    var first: LoadWaiter?
     var progress: LoadProgress?
-    var listeners: [CoalescerState.Waiter: Listener] = [:]
+    var listeners: [LoadWaiter: Listener] = [:]
     var response: StreamingResponse?
-    var responseListeners: [CoalescerState.Waiter: ResponseListener] = [:]
+    var responseListeners: [LoadWaiter: ResponseListener] = [:]
     var onPriority: (@Sendable () -> Void)?
     var scans: (url: ImageURL, source: ScanSource)?
     var isRequested = false
@@ -54,7 +54,7 @@ package final class InFlightLoad: Sendable {
   }
 
   /// Sets the priority and the first caller; ``announcePriority()`` then calls the listener.
-  func set(priority: LoadPriority, first: CoalescerState.Waiter) {
+  func set(priority: LoadPriority, first: LoadWaiter) {
     state.withLock { ($0.priority, $0.first) = (priority, first) }
   }
 
@@ -66,7 +66,7 @@ package final class InFlightLoad: Sendable {
   // MARK: Progress
 
   /// Adds the listeners of a caller, and calls them at once with the progress and response so far.
-  func listen(_ waiter: CoalescerState.Waiter, _ listener: Listener?, _ onResponse: ResponseListener?) {
+  func listen(_ waiter: LoadWaiter, _ listener: Listener?, _ onResponse: ResponseListener?) {
     let (isFirst, response) = state.withLock { state in
       state.listeners[waiter] = listener
       state.responseListeners[waiter] = onResponse
@@ -77,7 +77,7 @@ package final class InFlightLoad: Sendable {
     if let response { onResponse?(response) }
   }
 
-  func forget(_ waiter: CoalescerState.Waiter) {
+  func forget(_ waiter: LoadWaiter) {
     state.withLock { state in
       state.listeners[waiter] = nil
       state.responseListeners[waiter] = nil

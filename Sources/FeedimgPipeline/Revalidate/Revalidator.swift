@@ -51,7 +51,7 @@ import Synchronization
     background[key] = PipelineActor.task { [self] in
       _ = await outcome(
         of: request,
-        coalescer.waiter(),
+        LoadWaiter(),
         LoadHandle(.prefetch),
         since: generation,
         while: mayFetch
@@ -65,7 +65,7 @@ import Synchronization
   /// Revalidates an image, or joins the running request.
   func outcome(
     of request: Revalidation.Request,
-    _ waiter: CoalescerState.Waiter,
+    _ waiter: LoadWaiter,
     _ handle: LoadHandle,
     since generation: Int?,
     while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
@@ -80,7 +80,7 @@ import Synchronization
   /// Waits for the result of the running request for a key; nil if none runs.
   func running(_ key: String) async -> Coalescer<FetchedImage?>.Outcome? {
     guard coalescer.count(of: key) > 0 || background[key] != nil else { return nil }
-    return await coalescer.outcome(for: key, coalescer.waiter(), handle: LoadHandle(.prefetch)) { _ in
+    return await coalescer.outcome(for: key, handle: LoadHandle(.prefetch)) { _ in
       .failure(LoadError(.cancelled, message: "the request has ended"))
     }
   }

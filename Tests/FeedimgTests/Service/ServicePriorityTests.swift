@@ -13,7 +13,7 @@ import Testing
   private let link: ServiceClient
   private let variant: ImageVariant
   private let run = InFlightLoad(.prefetch)
-  private static let waiter = Coalescer<Int>().waiter()
+  private static let waiter = LoadWaiter()
 
   init() throws {
     test = try TestLoader()
