@@ -1,6 +1,7 @@
 import Feedimg
 import FeedimgModel
 import FeedimgSettings
+import FeedimgSystem
 
 extension Diagnosis {
   /// The memory limit for images, and whether feedimg detects a shortage of memory.
@@ -30,17 +31,16 @@ extension Diagnosis {
 
   private static func pressure(_ environment: [String: String], _ files: SystemFiles) -> Finding {
     let place = PSIFile.Place(environment: environment) ?? .system(files)
-    let groups = MemoryGroups(files).flatMap { GroupEvents($0, files: files) }
-    let group = groups == nil ? nil : "the limits of the control group are watched in its `memory.events`"
-    do throws(SystemReason) {
+    do throws(FileFault) {
       _ = try PSIFile(place)
-      let stalls = "images in memory are evicted in steps when `\(place.path)` reports a shortage"
-      return Finding("pressure", .ok, [stalls, group].compactMap(\.self).joined(separator: "; "))
+      let text = "images in memory are evicted in steps when `\(place.path)` reports a shortage"
+      return Finding("pressure", .ok, text)
     } catch {
       let reason =
-        place.path.isEmpty ? "the service manager disables it" : "`\(place.path)`: \(error)"
-      let loss = group ?? "images in memory are evicted only for other images"
-      return Finding("pressure", .no, "a shortage of memory cannot be detected (\(reason)): \(loss)")
+        place.path.isEmpty
+        ? "the service manager disables it" : "`\(place.path)`: \(FileFault.words(for: error.reason))"
+      let loss = "a shortage of memory cannot be detected (\(reason))"
+      return Finding("pressure", .no, "\(loss): images in memory are evicted only for other images")
     }
   }
 }

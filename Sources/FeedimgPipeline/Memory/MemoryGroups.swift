@@ -1,11 +1,5 @@
 /// The control groups whose memory limits apply to this process (cgroups(7)).
 package struct MemoryGroups: Sendable, Hashable {
-  enum Version: Sendable, Hashable {
-    case one
-    case two
-  }
-
-  var version: Version
   /// The folders, from the process's own group to the highest visible one.
   var folders: [String]
 
@@ -21,10 +15,8 @@ package struct MemoryGroups: Sendable, Hashable {
     .filter { $0.count == 3 }
     // A controller belongs to one hierarchy, so version 2 has no memory controller if version 1 has one.
     if let first = groups.first(where: { $0[1].split(separator: ",").contains("memory") }) {
-      version = .one
       folders = Self.folders(of: first[2], in: mounts, type: "cgroup", option: "memory")
     } else if let second = groups.first(where: { $0[0] == "0" && $0[1].isEmpty }) {
-      version = .two
       folders = Self.folders(of: second[2], in: mounts, type: "cgroup2", option: nil)
     } else {
       return nil
@@ -42,15 +34,9 @@ package struct MemoryGroups: Sendable, Hashable {
   ///
   /// The kernel applies the limits of all parent groups. If a version 2 group throttles at `memory.high`
   /// before it kills at `memory.max`, `memory.high` is the limit.
-  ///
-  /// - Parameter files: The files of the kernel.
-  /// - Returns: The limit and its folder.
+  /// A version 1 group has `memory.limit_in_bytes` instead.
   func limit(_ files: SystemFiles) -> (bytes: Int, folder: String)? {
-    let names =
-      switch version {
-      case .one: ["memory.limit_in_bytes"]
-      case .two: ["memory.max", "memory.high"]
-      }
+    let names = ["memory.max", "memory.high", "memory.limit_in_bytes"]
     return folders.flatMap { folder in
       names.compactMap { name in
         files.readNumber("\(folder)/\(name)").flatMap { $0 >= 0 ? (bytes: $0, folder: folder) : nil }
@@ -58,9 +44,6 @@ package struct MemoryGroups: Sendable, Hashable {
     }
     .min { $0.bytes < $1.bytes }
   }
-
-  /// The files that change when a limit is reached; groups of version 1 have none.
-  var eventFiles: [String] { version == .two ? folders.map { $0 + "/memory.events" } : [] }
 
   /// Returns the visible folders of a group.
   ///

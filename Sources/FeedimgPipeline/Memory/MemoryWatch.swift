@@ -1,12 +1,12 @@
 import FeedimgSystem
+import Glibc
 import Synchronization
 
 /// The thread `feedimg-memory`, which sleeps until memory is short and then changes the step.
 final class MemoryWatch: Sendable {
   private let place: PSIFile.Place
-  private let files: SystemFiles
   private let pressureState: PressureState
-  private let onStep: @Sendable (PressureState.Step) -> Void
+  private let onStep: @Sendable (MemoryStep) -> Void
   private let waker: Waker
   private let isStopped = Atomic(false)
   private let start = SuspendingClock.now
@@ -15,21 +15,16 @@ final class MemoryWatch: Sendable {
   ///
   /// - Parameters:
   ///   - place: The PSI file.
-  ///   - files: The files of the control groups.
   ///   - pressureState: Decides the steps.
   ///   - onStep: Called on the thread after each change of the step.
   init?(
     _ place: PSIFile.Place,
-    _ files: SystemFiles,
     _ pressureState: PressureState,
-    onStep: @escaping @Sendable (PressureState.Step) -> Void
+    onStep: @escaping @Sendable (MemoryStep) -> Void
   ) {
     guard let waker = Waker() else { return nil }
     self.waker = waker
-    self.place = place
-    self.files = files
-    self.pressureState = pressureState
-    self.onStep = onStep
+    (self.place, self.pressureState, self.onStep) = (place, pressureState, onStep)
   }
 
   /// Starts the thread, which keeps this object until ``stop()``; without a thread, shortages are not
@@ -45,20 +40,47 @@ final class MemoryWatch: Sendable {
   }
 
   private func run() {
-    let sources = PressureSources(place, files, waker: waker)
-    var pressureState = pressureState
-    while sources.isOpen, !isStopped.load(ordering: .acquiring) {
-      let before = pressureState.step
-      let wasSign =
-        switch pressureState.rest {
-        case .paused(let until): sources.wait(for: waker, atMost: until - now, isListening: false)
-        case .listening(let until):
-          sources.wait(for: waker, atMost: until.map { $0 - now }, isListening: true)
-        }
+    var psi = try? PSIFile(place)
+    var state = pressureState
+    // After the file is gone, for example with its control group, what was freed is permitted again in time.
+    while psi != nil || state.step != .nothing, !isStopped.load(ordering: .acquiring) {
+      let before = state.step
+      switch wait(for: psi, until: state.deadline) {
+      case .sign: state.signalled(at: now)
+      case .time: state.waited(at: now)
+      case .gone: psi = nil
+      }
       if isStopped.load(ordering: .acquiring) { return }
-      if wasSign { pressureState.signalled(at: now) } else { pressureState.waited(at: now) }
-      if pressureState.step != before { onStep(pressureState.step) }
+      if state.step != before { onStep(state.step) }
     }
+  }
+
+  private enum Awakening {
+    case sign
+    /// The time ended, or the watch stops.
+    case time
+    /// The file was removed.
+    case gone
+  }
+
+  private func wait(for psi: PSIFile?, until deadline: Duration?) -> Awakening {
+    // poll(2) ignores a negative descriptor.
+    var waits = [
+      pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: psi?.descriptor ?? -1, events: psi?.events ?? 0, revents: 0),
+    ]
+    poll(&waits, nfds_t(waits.count), milliseconds(until: deadline))
+    waker.clear()
+    if Int32(waits[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 { return .gone }
+    guard waits[1].revents != 0 else { return .time }
+    psi?.drain()
+    return .sign
+  }
+
+  /// Rounds up, so that the time has come when the sleep ends.
+  private func milliseconds(until deadline: Duration?) -> Int32 {
+    guard let deadline else { return -1 }
+    return Int32(min(max((deadline - now) / .milliseconds(1) + 1, 0), Double(Int32.max)))
   }
 
   /// The time as poll(2) counts it, which stands still while the machine sleeps.

@@ -1,5 +1,5 @@
 import FeedimgModel
-import FeedimgSystem
+package import FeedimgSystem
 import Glibc
 
 /// A pressure-stall file, which reports when programs wait for memory.
@@ -35,29 +35,23 @@ package final class PSIFile: Sendable {
     }
   }
 
-  let descriptor: Int32
+  private let file: OpenFile
   /// The events to poll(2) for.
   let events: Int16
   private let isPipe: Bool
 
   /// Opens the file and writes the trigger.
   ///
-  /// - Parameter place: The path and the trigger.
-  /// - Throws: The system's reason, in words.
-  package init(_ place: Place) throws(SystemReason) {
-    descriptor = open(place.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SystemReason() }
-    var status = stat()
-    isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  /// - Throws: ``FileFault`` with the system's reason.
+  package init(_ place: Place) throws(FileFault) {
+    file = try OpenFile(place.path, to: "open", O_RDWR | O_NONBLOCK)
+    isPipe = try file.status().st_mode & S_IFMT == S_IFIFO
     events = Int16(isPipe ? POLLIN : POLLPRI)
     // Do not write into a pipe, because its reader would read the trigger back.
-    guard !isPipe, !place.trigger.isEmpty else { return }
-    guard write(descriptor, place.trigger, place.trigger.count) == place.trigger.count else {
-      throw SystemReason()
-    }
+    if !isPipe, !place.trigger.isEmpty { try file.write(place.trigger) }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  var descriptor: Int32 { file.descriptor }
 
   /// Empties a pipe; poll(2) resets the file of the kernel.
   func drain() {
@@ -65,14 +59,4 @@ package final class PSIFile: Sendable {
     var block = [UInt8](repeating: 0, count: 256)
     while read(descriptor, &block, block.count) > 0 {}
   }
-}
-
-/// The reason why the system refused a call.
-package struct SystemReason: Error, Sendable, Hashable, CustomStringConvertible {
-  let code: Int32
-
-  init(_ code: Int32 = errno) { self.code = code }
-
-  /// The reason in words, such as `permission denied`.
-  package var description: String { FileFault.words(for: code) }
 }

@@ -17,47 +17,27 @@ public enum MemoryStep: Int, Sendable, Hashable, CaseIterable, Comparable {
 /// A sign of shortage is one step up; a period without signs is one step down. Times are from a clock that
 /// never goes back.
 struct PressureState: Sendable, Hashable {
-  typealias Step = MemoryStep
-
-  /// The behaviour of a watcher until the next change.
-  enum Rest: Sendable, Hashable {
-    /// Ignore signs until then, because they have the same cause as the last step.
-    case paused(until: Duration)
-    /// Wait for signs, at most until then; nil for no limit.
-    case listening(until: Duration?)
-  }
-
-  /// The time until freed memory takes effect; the kernel sends signs at most every two seconds.
-  private let settling: Duration
   /// The time without signs before one step is reverted; a shorter time would let programs that share memory
   /// oscillate.
   private let recovery: Duration
 
-  private(set) var step = Step.nothing
+  private(set) var step = MemoryStep.nothing
   /// The time of the latest sign or step down.
   private var changedAt = Duration.zero
-  private var isSettling = false
 
-  init(settling: Duration = .seconds(1), recovery: Duration = .seconds(30)) {
-    self.settling = settling
-    self.recovery = recovery
-  }
+  init(recovery: Duration = .seconds(30)) { self.recovery = recovery }
 
-  mutating func signalled(at now: Duration) {
-    step = Step(rawValue: step.rawValue + 1) ?? step
-    changedAt = now
-    isSettling = settling > .zero
-  }
+  /// The time of the next step down if there are no more signs; nil if nothing has been freed.
+  var deadline: Duration? { step == .nothing ? nil : changedAt + recovery }
+
+  mutating func signalled(at now: Duration) { change(by: 1, at: now) }
 
   mutating func waited(at now: Duration) {
-    if now >= changedAt + settling { isSettling = false }
-    guard now >= changedAt + recovery, let lower = Step(rawValue: step.rawValue - 1) else { return }
-    step = lower
-    changedAt = now
+    if let deadline, now >= deadline { change(by: -1, at: now) }
   }
 
-  var rest: Rest {
-    if isSettling { return .paused(until: changedAt + settling) }
-    return .listening(until: step == .nothing ? nil : changedAt + recovery)
+  private mutating func change(by steps: Int, at now: Duration) {
+    step = MemoryStep(rawValue: step.rawValue + steps) ?? step
+    changedAt = now
   }
 }

@@ -12,9 +12,6 @@ import Testing
 /// Eviction from memory under memory pressure.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryPressureTests {
   private static let stalls = "/proc/pressure/memory"
-  /// Without the waits that a real system needs.
-  private static let eager = PressureState(settling: .zero)
-
   private let memory = MemoryCache {
     MemoryLimits(encoded: .mebibytes(1), decoded: .mebibytes(1))
   }
@@ -35,24 +32,18 @@ import Testing
   @Test func `decoded images are evicted first, then encoded ones, then prefetching stops`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let pressure = MemoryPressure(memory, files: system.files, pressureState: Self.eager)
+    let pressure = MemoryPressure(memory, files: system.files)
     try fill()
     #expect(kept == [true, true])
     pressure.start()
-    var seen: [PressureState.Step] = []
-    for await step in pressure.steps() {
-      seen.append(step)
-      switch step {
-      case .nothing: #expect(kept == [true, true])
-      case .decodedImages: #expect(kept == [false, true])
-      case .encodedImages: #expect(kept == [false, false])
-      case .prefetch: break
-      }
-      #expect(pressure.allowsPrefetch == (step != .prefetch))
-      if step == .prefetch { break }
-      try system.write(Self.stalls, "!")
-    }
-    #expect(seen == PressureState.Step.allCases)
+    try system.write(Self.stalls, "!")
+    while kept != [false, true] { await Task.yield() }
+    #expect(pressure.step == .decodedImages)
+    try system.write(Self.stalls, "!")
+    while kept != [false, false] { await Task.yield() }
+    #expect(pressure.step == .encodedImages && pressure.allowsPrefetch)
+    try system.write(Self.stalls, "!")
+    while pressure.allowsPrefetch { await Task.yield() }
     pressure.stop()
     #expect(pressure.step == .nothing)
     try fill()
@@ -90,49 +81,27 @@ import Testing
   @Test func `an image that a caller holds stays complete`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let pressure = MemoryPressure(memory, files: system.files, pressureState: Self.eager)
+    let pressure = MemoryPressure(memory, files: system.files)
     try fill()
     let shown = try #require(memory[key])
-    // Early listeners hear of it after the memory was given back.
-    var steps = pressure.steps().makeAsyncIterator()
     pressure.start()
     try system.write(Self.stalls, "!")
-    while let step = await steps.next(), step != .decodedImages {}
-    #expect(kept == [false, true])
+    while kept != [false, true] { await Task.yield() }
     #expect(shown.bytes == [UInt8](repeating: 9, count: 256))
   }
 
   @Test func `evicted kinds are allowed again after a quiet time`() async throws {
     let system = try FakeSystem()
     try system.makePipe(Self.stalls)
-    let pressureState = PressureState(settling: .zero, recovery: .milliseconds(1))
+    let pressureState = PressureState(recovery: .milliseconds(1))
     let pressure = MemoryPressure(memory, files: system.files, pressureState: pressureState)
     try fill()
     pressure.start()
     try system.write(Self.stalls, "!")
-    while kept[0] { await Task.yield() }
-    while kept != [true, true] {
+    while kept != [true, true] || pressure.step != .nothing {
       try fill()
       await Task.yield()
     }
-  }
-
-  @Test func `a control group at its limit is a sign of pressure, a protected one is not`() async throws {
-    let events = "/sys/fs/cgroup/app/memory.events"
-    var content = FakeSystem.grouped
-    content[events] = "low 0\nhigh 5\nmax 0\n"
-    let system = try FakeSystem(content)
-    let pressure = MemoryPressure(memory, files: system.files, pressureState: Self.eager)
-    pressure.start()
-    var steps = pressure.steps().makeAsyncIterator()
-    // The watch may not have started yet. Earlier events do not count.
-    while pressure.step == .nothing {
-      try system.write(events, "low 7\nhigh 6\nmax 0\n")
-      try system.write(events, "low 8\nhigh 5\nmax 0\n")
-      await Task.yield()
-    }
-    while let step = await steps.next(), step == .nothing {}
-    #expect(pressure.step >= .decodedImages)
   }
 
   @Test func `the file named by the service manager takes precedence over the system's file`() async throws {
@@ -144,15 +113,10 @@ import Testing
     ]
     #expect(PSIFile.Place(environment: environment)?.trigger == Array("some\0".utf8))
     #expect(PSIFile.Place(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"])?.path == "")
-    let pressure = MemoryPressure(
-      memory,
-      environment: environment,
-      files: system.files,
-      pressureState: Self.eager
-    )
+    let pressure = MemoryPressure(memory, environment: environment, files: system.files)
     pressure.start()
     try system.write("/run/told", "!")
-    for await step in pressure.steps() where step == .decodedImages { break }
+    while pressure.step != .decodedImages { await Task.yield() }
   }
 
   @Test func `nothing is watched before the start or after the stop`() async throws {
@@ -167,9 +131,7 @@ import Testing
     pressure.stop()
     pressure.start()
     while Self.isWatching { await Task.yield() }
-    var steps = pressure.steps().makeAsyncIterator()
-    #expect(await steps.next() == .nothing)
-    #expect(await steps.next() == nil)
+    #expect(pressure.step == .nothing)
   }
 
   @Test func `without readable files nothing is watched and nothing fails`() async throws {
@@ -190,20 +152,6 @@ import Testing
       memory.insert(.init(role: .original, mediaType: "image/png", bytes: bytes, path: nil), for: "\(number)")
       #expect(calls.count.load(ordering: .relaxed) == (number < 3 ? 0 : 1))
     }
-  }
-
-  @Test(.enabled(if: LiveGroup.isPermitted, "this system grants no control groups for memory"))
-  func `a real shortage in a control group is detected`() async throws {
-    let group = try LiveGroup()
-    let system = try FakeSystem(["/proc/self/cgroup": "0::/\n", "/proc/self/mountinfo": FakeSystem.unified])
-    try system.link(Self.stalls, to: Self.stalls)
-    try system.link("/sys/fs/cgroup", to: group.folder)
-    let pressure = MemoryPressure(memory, files: system.files)
-    try fill()
-    var steps = pressure.steps().makeAsyncIterator()
-    pressure.start()
-    while let step = await steps.next(), step == .nothing {}
-    #expect(kept[0] == false)
   }
 
   private static var isWatching: Bool {

@@ -6,7 +6,7 @@ import Testing
 /// The steps of eviction, on a clock that the test moves.
 ///
 /// Times are in seconds.
-struct PressureLadderTests {
+struct PressureStateTests {
   enum Event: Sendable {
     case sign(Double)
     case wait(Double)
@@ -15,84 +15,72 @@ struct PressureLadderTests {
   struct Story: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var events: [Event]
-    var step: PressureState.Step
-    var rest: PressureState.Rest
+    var step: MemoryStep
+    var deadline: Duration?
   }
 
   static let stories = [
+    Story(testDescription: "without a sign, nothing wakes it", events: [], step: .nothing),
     Story(
-      testDescription: "without a sign, nothing wakes it",
-      events: [],
-      step: .nothing,
-      rest: .listening(until: nil)
-    ),
-    Story(
-      testDescription: "the first sign evicts the decoded images, and signs right after it are ignored",
+      testDescription: "the first sign evicts the decoded images",
       events: [.sign(5)],
       step: .decodedImages,
-      rest: .paused(until: .seconds(6))
-    ),
-    Story(
-      testDescription: "it listens again when the step had time to work",
-      events: [.sign(5), .wait(6)],
-      step: .decodedImages,
-      rest: .listening(until: .seconds(35))
+      deadline: .seconds(35)
     ),
     Story(
       testDescription: "the second sign evicts the encoded images",
-      events: [.sign(5), .wait(6), .sign(8)],
+      events: [.sign(5), .sign(8)],
       step: .encodedImages,
-      rest: .paused(until: .seconds(9))
+      deadline: .seconds(38)
     ),
     Story(
       testDescription: "the third sign stops prefetching",
-      events: [.sign(5), .wait(6), .sign(8), .wait(9), .sign(11)],
+      events: [.sign(5), .sign(8), .sign(11)],
       step: .prefetch,
-      rest: .paused(until: .seconds(12))
+      deadline: .seconds(41)
     ),
     Story(
       testDescription: "a further sign at the top delays recovery",
-      events: [.sign(5), .wait(6), .sign(8), .wait(9), .sign(11), .wait(12), .sign(40), .wait(41)],
+      events: [.sign(5), .sign(8), .sign(11), .sign(40), .wait(41)],
       step: .prefetch,
-      rest: .listening(until: .seconds(70))
+      deadline: .seconds(70)
     ),
     Story(
       testDescription: "half a minute without signs goes back one step only",
-      events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38)],
+      events: [.sign(5), .sign(8), .wait(38)],
       step: .decodedImages,
-      rest: .listening(until: .seconds(68))
+      deadline: .seconds(68)
     ),
     Story(
       testDescription: "an early wake-up goes back no step",
-      events: [.sign(5), .wait(6), .wait(34.9)],
+      events: [.sign(5), .wait(34.9)],
       step: .decodedImages,
-      rest: .listening(until: .seconds(35))
+      deadline: .seconds(35)
     ),
     Story(
       testDescription: "after full recovery there is no wake-up",
-      events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38), .wait(68)],
-      step: .nothing,
-      rest: .listening(until: nil)
+      events: [.sign(5), .sign(8), .wait(38), .wait(68), .wait(100)],
+      step: .nothing
     ),
     Story(
       testDescription: "a sign during recovery climbs from the current step",
-      events: [.sign(5), .wait(6), .sign(8), .wait(9), .wait(38), .sign(39)],
+      events: [.sign(5), .sign(8), .wait(38), .sign(39)],
       step: .encodedImages,
-      rest: .paused(until: .seconds(40))
+      deadline: .seconds(69)
     ),
   ]
 
   @Test(arguments: stories) func `each sign goes up one step, and each quiet time goes down one step`(
     _ story: Story
   ) {
-    var pressureState = PressureState()
+    var state = PressureState()
     for event in story.events {
       switch event {
-      case .sign(let time): pressureState.signalled(at: .seconds(time))
-      case .wait(let time): pressureState.waited(at: .seconds(time))
+      case .sign(let time): state.signalled(at: .seconds(time))
+      case .wait(let time): state.waited(at: .seconds(time))
       }
     }
-    #expect(pressureState.step == story.step)
-    #expect(pressureState.rest == story.rest)
+    #expect(state.step == story.step)
+    #expect(state.deadline == story.deadline)
   }
 }
