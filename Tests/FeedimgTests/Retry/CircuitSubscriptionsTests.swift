@@ -15,7 +15,6 @@ import Testing
 
   private mutating func subscribe(
     _ origin: String = "h",
-    after error: LoadError = silence,
     wakes: Int = 0,
     priority: LoadPriority? = .visible,
     at now: Duration = .zero
@@ -23,9 +22,7 @@ import Testing
     subscriptions.subscribe(
       to: origin,
       CircuitSubscriptions.Subscriber(priority: { priority }, wake: { _ in }),
-      after: error,
       wakes: wakes,
-      isOpen: breaker.isOpen(origin),
       at: now
     )
   }
@@ -41,13 +38,13 @@ import Testing
   private var due: Duration? { subscriptions.due { breaker.probeTime($0) } }
 
   private mutating func woken(at now: Duration) -> [Int] {
-    subscriptions.takeDue(at: now) { [breaker] in breaker.probeTime($0) }.map(\.entry.number)
+    subscriptions.takeDue(at: now) { [breaker] in breaker.probeTime($0) }.map(\.woken.number)
   }
 
   @Test mutating func `one subscriber of an open circuit wakes when it is half-open`() throws {
     let reopening = try fail()
     let first = subscribe()
-    _ = subscribe(after: Self.busy)
+    _ = subscribe()
     _ = subscribe("other")
     #expect(due == reopening)
     #expect(woken(at: reopening - .milliseconds(1)) == [])
@@ -84,57 +81,36 @@ import Testing
     #expect(waits == [5, 5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
   }
 
-  struct Return: Sendable, CustomTestStringConvertible {
-    let error: LoadError
-    var wakes = 0
-    let wasOpen: Bool
-    let wakesNow: Bool
-    let testDescription: String
-  }
-
-  static let returns = [
-    Return(error: silence, wasOpen: true, wakesNow: true, testDescription: "the circuit was open"),
-    Return(error: silence, wasOpen: false, wakesNow: true, testDescription: "the host was silent"),
-    Return(error: busy, wasOpen: true, wakesNow: true, testDescription: "the host responded with an error"),
-    Return(error: busy, wasOpen: false, wakesNow: false, testDescription: "the image may be the cause"),
-    Return(
-      error: silence,
-      wakes: 1,
-      wasOpen: true,
-      wakesNow: false,
-      testDescription: "it woke for nothing just before"
-    ),
-  ]
-
-  @Test(arguments: returns)
-  mutating func `a response of an origin wakes the subscribers that it concerns`(_ row: Return) {
-    let number = subscribe(after: row.error, wakes: row.wakes)
+  @Test(arguments: [0, 1])
+  mutating func `a response of an origin wakes its subscribers, unless they woke for nothing just before`(
+    _ wakes: Int
+  ) {
+    let number = subscribe(wakes: wakes)
     _ = subscribe("other")
-    let woken = subscriptions.responded("h", wasOpen: row.wasOpen, at: .zero).map(\.number)
-    #expect(woken == (row.wakesNow ? [number] : []))
-    #expect(subscriptions.count == (row.wakesNow ? 1 : 2))
-    let later = subscriptions.responded("h", wasOpen: true, at: .seconds(5)).count
-    #expect(later == (row.wakesNow ? 0 : 1), "once")
+    let woken = subscriptions.responded("h", at: .zero).map(\.number)
+    #expect(woken == (wakes == 0 ? [number] : []))
+    #expect(subscriptions.count == (wakes == 0 ? 1 : 2))
+    let later = subscriptions.responded("h", at: .seconds(5)).count
+    #expect(later == (wakes == 0 ? 0 : 1), "once")
   }
 
   @Test mutating func `a failure from before the origin's recovery is retried at once`() {
-    var refusal = Self.busy
-    refusal.retry.circuit = .opened
-    let number = subscribe(after: refusal)
+    let subscriber = CircuitSubscriptions.Subscriber(priority: { .visible }, wake: { _ in })
+    let number = subscriptions.subscribe(to: "h", subscriber, wakes: 0, isBack: true, at: .zero)
     #expect(woken(at: .zero) == [number])
   }
 
   @Test mutating func `a subscriber that waits while its origin recovers retries after its own wait`() throws
   {
     _ = try fail("h", Self.busy)
-    let number = subscribe(after: Self.busy, wakes: 1)
+    let number = subscribe(wakes: 1)
     breaker.responded("h")
-    #expect(subscriptions.responded("h", wasOpen: true, at: .zero).isEmpty)
+    #expect(subscriptions.responded("h", at: .zero).isEmpty)
     #expect(woken(at: .seconds(5)) == [number])
   }
 
   @Test mutating func `an image that fails alone is retried with backoff`() {
-    let number = subscribe(after: Self.busy)
+    let number = subscribe()
     #expect(due == .seconds(5))
     #expect(woken(at: .seconds(5)) == [number])
   }
@@ -150,6 +126,6 @@ import Testing
       subscriptions.probeCancelled("h")
     }
     #expect(order == [first, second, prefetch])
-    #expect(subscriptions.isEmpty && due == nil)
+    #expect(subscriptions.count == 0 && due == nil)
   }
 }
