@@ -79,7 +79,7 @@ extension ImageLoader {
   func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let network = isNetworkGiven ? nil : currentNetwork()
-    let (bandwidth, now) = (scheduler.link.bandwidth, clock())
+    let (bandwidth, now) = (scheduler.link.withLock { $0.reported }, clock())
     if let bandwidth, let network, let memory = sources.bandwidth, memory.note(bandwidth, network, at: now) {
       // Write on the disk's thread, because a decision never waits for the disk.
       disk.enqueue { memory.flush() }
@@ -99,7 +99,7 @@ extension ImageLoader {
 
   /// Stores the latest measured bandwidth, for a program that exits.
   package func saveBandwidth() {
-    guard let memory = sources.bandwidth, let live = scheduler.link.bandwidth else { return }
+    guard let memory = sources.bandwidth, let live = scheduler.link.withLock({ $0.reported }) else { return }
     _ = memory.note(live, network.currentState(), at: clock())
     memory.flush()
   }

@@ -180,8 +180,6 @@ extension PriorityWaiters<LoadPriority> {
   /// Runs the body when a place is free.
   ///
   /// The priority of the load may change during the wait.
-  ///
-  /// - Returns: The result of the body; nil if the task is cancelled before a place is free.
   fileprivate func turn<Value: Sendable>(of load: InFlightLoad, _ body: () async -> Value) async -> Value? {
     let ticket = enter(load.priority)
     // The load and its listener refer to each other until the `defer` below removes the listener.
@@ -194,5 +192,23 @@ extension PriorityWaiters<LoadPriority> {
     }
     guard await place(ticket) else { return nil }
     return await body()
+  }
+}
+
+/// The frames of an animation after the processors of a request.
+final class ProcessedFrames: FrameReading {
+  private let frames: any FrameReading
+  private let request: DecodeRequest
+
+  init(_ frames: any FrameReading, _ request: DecodeRequest) {
+    (self.frames, self.request) = (frames, request)
+  }
+
+  var loopCount: Int? { frames.loopCount }
+
+  func next() async throws(DecodeError) -> ImageAnimation.Frame? {
+    guard var frame = try await frames.next() else { return nil }
+    frame.bitmap = try request.processed(frame.bitmap)
+    return frame
   }
 }

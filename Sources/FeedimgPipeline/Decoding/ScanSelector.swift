@@ -26,9 +26,6 @@ struct ScanSelector: Sendable {
 
   /// Returns the latest scan to decode.
   ///
-  /// - Parameters:
-  ///   - bytes: All bytes of the image received so far.
-  ///   - total: The length of the complete image, if the server announced it.
   /// - Returns: The previous scan again if no newer one should be decoded; nil if there is none yet.
   mutating func latest(in bytes: [UInt8], of total: Int?) -> Scan? {
     let count = latest?.number ?? 0

@@ -18,9 +18,6 @@ final class BodyMemory: Sendable {
 
   /// Records how much memory the body takes now.
   ///
-  /// - Parameters:
-  ///   - count: The memory in bytes.
-  ///   - limit: The limit of all bodies, in bytes.
   /// - Returns: Whether all bodies are within the limit.
   func hold(_ count: Int, limit: Int) -> Bool {
     let change = count - held.exchange(count, ordering: .relaxed)

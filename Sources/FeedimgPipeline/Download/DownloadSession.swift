@@ -1,6 +1,7 @@
 import FeedimgModel
 import FeedimgSystem
 import FeedimgTransfer
+import Synchronization
 
 /// Downloads one response: waits for a slot, sends the request, and resumes an interrupted transfer.
 ///
@@ -93,8 +94,11 @@ import FeedimgTransfer
     }
     load.isRequested = true
     defer { load.isRequested = false }
-    loader.scheduler.link.began()
-    defer { loader.scheduler.link.ended(hasResponse: incoming.hasResponse) }
+    loader.scheduler.link.withLock { $0.begin(at: loader.time.now()) }
+    defer {
+      let hasResponse = incoming.hasResponse
+      loader.scheduler.link.withLock { $0.end(hasResponse: hasResponse, at: loader.time.now()) }
+    }
     do throws(LoadError) {
       try await transfer.run(request, into: receiver, by: loader.downloader)
       incoming.flush()

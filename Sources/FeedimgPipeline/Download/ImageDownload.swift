@@ -159,7 +159,11 @@ import FeedimgSystem
         mediaType: whole.mediaType,
         response: whole.response
       )
-      switch await Self.commit(writer, metadata, on: loader.writes) {
+      let writes = loader.writes
+      let committed = await withTaskExecutorPreference(writes) {
+        await Self.commit(writer, metadata, on: writes)
+      }
+      switch committed {
       case .success(let image): stored = image
       case .failure(let error): obstacle = "not kept: \(error)"
       }
@@ -176,16 +180,8 @@ import FeedimgSystem
     return image
   }
 
-  /// Commits a body to the store, on the thread that may wait for files.
-  private static func commit(
-    _ writer: any ImageWriting,
-    _ metadata: ImageMetadata,
-    on writes: ThreadExecutor
-  ) async -> Result<StoredImage, CacheError> {
-    await withTaskExecutorPreference(writes) { await committed(writer, metadata, on: writes) }
-  }
-
-  @concurrent private nonisolated static func committed(
+  /// Commits a body to the store, on the executor that the task prefers.
+  @concurrent private nonisolated static func commit(
     _ writer: any ImageWriting,
     _ metadata: ImageMetadata,
     on writes: ThreadExecutor

@@ -121,7 +121,7 @@ final class IncomingResponse: Sendable {
   private let load: InFlightLoad
   private let clock: @Sendable () -> Double
   private let time: MonotonicTime
-  private let link: LinkMonitor
+  private let scheduler: DownloadScheduler
   private let liveness: LivenessMonitor
   private let onProgress: @Sendable () -> Void
   let reporter = LoadEventReporter.present
@@ -131,8 +131,8 @@ final class IncomingResponse: Sendable {
 
   init(_ purpose: Purpose, _ load: InFlightLoad, of loader: ImageLoader) {
     (self.purpose, self.load) = (purpose, load)
-    (clock, time, link, liveness) = (
-      loader.clock, loader.time, loader.scheduler.link, loader.retries.liveness
+    (clock, time, scheduler, liveness) = (
+      loader.clock, loader.time, loader.scheduler, loader.retries.liveness
     )
     onProgress = { [transfers = loader.transfers] in transfers.notify() }
     let now = loader.time.now()
@@ -222,7 +222,7 @@ final class IncomingResponse: Sendable {
   // MARK: The head
 
   func begin(_ head: ResponseHead, _ onEvent: Listener) throws(LoadError) {
-    link.responded()
+    scheduler.link.withLock { $0.respond(at: time.now()) }
     reporter?.report(.responded(status: head.status))
     let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
     onEvent(.responded(status: head.status, isImage: isImage))
@@ -358,7 +358,7 @@ final class IncomingResponse: Sendable {
   func receive(_ bytes: UnsafeRawBufferPointer, _ onEvent: Listener) throws(LoadError) {
     let now = time.now()
     let chunk = try state.withLock { state throws(LoadError) in try take(bytes, at: now, &state) }
-    let limitsChanged = chunk.totals > 0 && link.received(chunk.totals, at: now)
+    let limitsChanged = chunk.totals > 0 && received(chunk.totals, at: now)
     let unrecorded = limitsChanged ? state.withLock { $0.schedule.take() } : 0
     if chunk.schedule + unrecorded > 0 {
       onEvent(.received(chunk.schedule + unrecorded))
@@ -390,6 +390,11 @@ final class IncomingResponse: Sendable {
     guard chunk.isReported else { return load.note(progress.received) }
     reporter?.report(.progress(progress))
     try load.report(progress)
+  }
+
+  /// Measures the link; returns whether the limits changed.
+  private func received(_ bytes: Int, at now: Duration) -> Bool {
+    scheduler.link.withLock { $0.receive(bytes, at: now) }
   }
 
   /// The consequences of a chunk that was added to the response.
@@ -440,7 +445,7 @@ final class IncomingResponse: Sendable {
       let total = state.response?.head.contentLength.map { ByteCount($0) }
       return (LoadProgress(received: ByteCount(state.count), total: total), totals)
     }
-    if totals > 0 { _ = link.received(totals, at: time.now()) }
+    if totals > 0 { _ = received(totals, at: time.now()) }
     guard let progress else { return }
     reporter?.report(.progress(progress))
     try? load.report(progress)
@@ -654,6 +659,31 @@ extension LoadError {
     switch code {
     case .cancelled, .truncated, .connection, .timeout, .unavailable: true
     default: false
+    }
+  }
+}
+
+/// Receives the response to one request of an ``IncomingResponse``.
+struct RequestReceiver: BodyReceiving {
+  let incoming: IncomingResponse
+  let onEvent: IncomingResponse.Listener
+  /// Counts the transferred bytes; nil if usage is not counted.
+  let tally: UsageMeter.Tally?
+
+  func begin(_ head: ResponseHead) throws(LoadError) { try incoming.begin(head, onEvent) }
+
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) { try incoming.receive(bytes, onEvent) }
+
+  func note(_ step: TransferStep) {
+    switch step {
+    case .moved(let count): tally?.add(count)
+    case .requested:
+      tally?.request()
+      incoming.reporter?.report(.requested)
+    case .redirected(let url):
+      tally?.goOn(at: url)
+      incoming.reporter?.report(.redirected(url))
+      onEvent(.redirected(url))
     }
   }
 }

@@ -34,7 +34,6 @@ package final class ResponseStream: Sendable {
 
     /// Removes chunks from the end of the body.
     ///
-    /// - Parameter window: The number of bytes to keep.
     /// - Returns: The chunks, to be freed outside the lock.
     mutating func removeLastChunks(keeping window: Int) -> [[UInt8]] {
       var gone: [[UInt8]] = []
@@ -94,8 +93,6 @@ package final class ResponseStream: Sendable {
   }
 
   /// Drops chunks of which no reader needs a byte any more.
-  ///
-  /// - Parameter position: The position of the first byte that is needed.
   package func drop(before position: Int) {
     let gone = state.withLock { $0.removeChunks(before: position, keeping: 0) }
     withExtendedLifetime(gone) {}
@@ -117,7 +114,6 @@ package final class ResponseStream: Sendable {
 
   /// Waits for the next chunk of the body.
   ///
-  /// - Parameter position: The position at which the chunk begins.
   /// - Returns: A chunk, which is never empty; nil at the end.
   /// - Throws: ``LoadError`` if the body is interrupted, with `cancelled` if the task is cancelled.
   package func chunk(at position: Int) async throws(LoadError) -> ArraySlice<UInt8>? {
@@ -155,4 +151,22 @@ extension ResponseStream.State {
     }
     return nil
   }
+}
+
+/// A response whose head has arrived and whose body is arriving.
+package final class StreamingResponse: Sendable {
+  /// The response in the form in which it would be stored.
+  package let response: StoredResponse
+  /// The media type recognized from the body; nil for responses that are not images.
+  package let mediaType: String?
+  package let body = ResponseStream()
+  private let isClaimed = Atomic(false)
+
+  init(_ response: StoredResponse, mediaType: String? = nil) {
+    self.response = response
+    self.mediaType = mediaType
+  }
+
+  /// Returns true for the first call only: the request was made for that caller.
+  package func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 }

@@ -21,14 +21,13 @@ import Synchronization
   private var alarm: (at: Duration, task: Task<Void, Never>)?
   private let time: MonotonicTime
   /// Measures the link; any thread may use it.
-  nonisolated let link: LinkMonitor
+  nonisolated let link = Mutex(LinkMeter())
 
   /// - Parameters:
   ///   - time: The clock of all deadlines.
   ///   - interval: The least time between two downloads from a host; zero for no limit.
   nonisolated init(_ time: MonotonicTime, interval: Duration = .zero) {
     self.time = time
-    link = LinkMonitor(time)
     state = SchedulerState(limits: LinkMeter(network: .other).limits, interval: interval)
   }
 
@@ -91,7 +90,7 @@ import Synchronization
   func received(_ ticket: Ticket, _ bytes: Int) {
     let wasStalled = state.isStalled(ticket)
     state.received(ticket, bytes, at: time.now())
-    let limits = link.limits
+    let limits = link.withLock { $0.limits }
     guard wasStalled != state.isStalled(ticket) || limits != state.limits else { return }
     state.setLimits(limits)
     advance()
@@ -101,8 +100,11 @@ import Synchronization
 
   /// Restarts the measurement of the link after a change of the network path.
   func enter(network: NetworkKind) {
-    link.enter(network: network)
-    state.setLimits(link.limits)
+    let limits = link.withLock { link in
+      link.enter(network: network, at: time.now())
+      return link.limits
+    }
+    state.setLimits(limits)
     advance()
   }
 
@@ -149,32 +151,4 @@ import Synchronization
     }
     alarm = (deadline, task)
   }
-}
-
-/// Measures the link from any thread; see ``LinkMeter``.
-final class LinkMonitor: Sendable {
-  private let time: MonotonicTime
-  private let meter = Mutex(LinkMeter())
-
-  init(_ time: MonotonicTime) { self.time = time }
-
-  /// The bandwidth in bits per second, in steps of a tenth; nil before the first sample.
-  var bandwidth: Int? { meter.withLock { $0.reported } }
-
-  var limits: TransferLimits { meter.withLock { $0.limits } }
-
-  func enter(network: NetworkKind) { meter.withLock { $0.enter(network: network, at: time.now()) } }
-
-  func began() { meter.withLock { $0.begin(at: time.now()) } }
-
-  /// Records that the head of the response arrived.
-  func responded() { meter.withLock { $0.respond(at: time.now()) } }
-
-  /// Records that bytes of a body arrived.
-  ///
-  /// - Returns: Whether the limits changed.
-  func received(_ bytes: Int, at now: Duration) -> Bool { meter.withLock { $0.receive(bytes, at: now) } }
-
-  /// Records that a transfer ended, with or without a response.
-  func ended(hasResponse: Bool) { meter.withLock { $0.end(hasResponse: hasResponse, at: time.now()) } }
 }

@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgSystem
+import Synchronization
 import Testing
 
 @testable import Feedimg
@@ -97,17 +98,19 @@ extension DownloadScheduler {
     scheduler.enter(network: .wifi)
     #expect(scheduler.limits.total == 4)
     let ticket = scheduler.enter(host: "h", .visible)
-    #expect(scheduler.link.bandwidth == nil)
-    scheduler.link.began()
-    scheduler.link.responded()
+    #expect(scheduler.link.withLock { $0.reported } == nil)
+    scheduler.link.withLock { link in
+      link.begin(at: time.time.now())
+      link.respond(at: time.time.now())
+    }
     time.pass(.milliseconds(500))
-    #expect(scheduler.link.received(125_000, at: time.time.now()))
+    #expect(scheduler.link.withLock { $0.receive(125_000, at: time.time.now()) })
     scheduler.received(ticket, 125_000)
-    scheduler.link.ended(hasResponse: true)
-    #expect(scheduler.link.bandwidth == 2_000_000)
+    scheduler.link.withLock { $0.end(hasResponse: true, at: time.time.now()) }
+    #expect(scheduler.link.withLock { $0.reported } == 2_000_000)
     #expect(scheduler.limits == TransferLimits(total: 2, perHost: 2, besideUrgent: 0))
     scheduler.enter(network: .ethernet)
-    #expect(scheduler.link.bandwidth == nil)
+    #expect(scheduler.link.withLock { $0.reported } == nil)
     #expect(scheduler.limits.total == 4)
   }
 }
