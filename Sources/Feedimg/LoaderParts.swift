@@ -24,7 +24,6 @@ package struct LoaderParts: Sendable {
 
   /// Makes the parts.
   ///
-  /// - Parameter configuration: The configuration of the loader.
   /// - Throws: ``ConfigurationError`` for an unusable folder or policy.
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     let folders = Folders(configuration)
@@ -81,9 +80,6 @@ extension ImageLoader {
 
   /// Makes a loader with shared parts.
   ///
-  /// - Parameters:
-  ///   - configuration: The configuration of the parts.
-  ///   - parts: The settings, the network monitor, the disk cache and the policy to use.
   /// - Throws: ``ConfigurationError`` for an invalid override.
   package convenience init(_ configuration: Configuration, parts: LoaderParts) throws(ConfigurationError) {
     let (folders, settings, downloader) = (Folders(configuration), parts.settings, parts.downloader)
@@ -118,7 +114,7 @@ extension ImageLoader {
         ? configuration.service.map {
           ServiceClient(socket: $0, cacheFolder: parts.cacheFolder, downloader: downloader, time: time)
         } : nil,
-      sources: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) })
+      bandwidthMemory: (try? folders.state).map { BandwidthMemory(folder: $0) }
     )
   }
 }

@@ -43,8 +43,6 @@ package final class BandwidthMemory: Sendable {
   private static let longestDelay = 60.0
 
   /// Makes a memory; reads and creates nothing before it is needed.
-  ///
-  /// - Parameter folder: The folder of the state.
   package init(folder: String) { path = "\(folder)/bandwidth.json" }
 
   /// Returns the identity of a network: its kind, its devices and its route.
@@ -115,12 +113,6 @@ struct BandwidthReading: Sendable, Hashable {
   var source: String
 
   /// Takes the bandwidth measured by this process, or else by an earlier run; nil if there is none.
-  ///
-  /// - Parameters:
-  ///   - live: The bandwidth measured by this process, in bits per second.
-  ///   - memory: The stored measurement; nil if nothing is kept between runs.
-  ///   - network: The current network; nil if it is not read.
-  ///   - now: Seconds since 1970.
   init?(live: Int?, _ memory: BandwidthMemory?, _ network: NetworkState?, at now: Double) {
     if let live {
       (bitsPerSecond, source) = (live, "measured by the transfers so far")

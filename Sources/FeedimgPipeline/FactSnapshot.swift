@@ -4,19 +4,6 @@ import FeedimgSystem
 import FeedimgUsage
 import Synchronization
 
-/// The sources of all facts except the network, the settings and the ledger.
-package struct FactSources: Sendable {
-  var battery = BatteryReader()
-  /// The stored bandwidth; nil if nothing is kept between runs.
-  var bandwidth: BandwidthMemory?
-
-  package init(bandwidth: BandwidthMemory? = nil) { self.bandwidth = bandwidth }
-
-  init(battery: BatteryReader, bandwidth: BandwidthMemory? = nil) {
-    (self.battery, self.bandwidth) = (battery, bandwidth)
-  }
-}
-
 /// The values that this machine reported at one moment; facts are made of them.
 package struct FactSnapshot: Sendable, Hashable {
   /// The network; nil if an override replaces it.
@@ -26,25 +13,8 @@ package struct FactSnapshot: Sendable, Hashable {
   var settings: UserSettings
   var budget = BudgetReading.notRead
   var bandwidth: BandwidthReading?
-  var polled = PolledFacts()
-}
-
-/// The facts whose changes no event reports.
-///
-/// The fact monitor reads them once a minute, unless ``isEmpty``.
-struct PolledFacts: Sendable, Hashable {
   /// The battery; nil if the policy does not depend on it.
   var battery: BatteryReading?
-
-  /// Whether none of them can change a decision.
-  var isEmpty: Bool { battery?.percent == nil }
-}
-
-extension PolledFacts {
-  /// Reads those on which a policy depends.
-  init(for policy: CompiledPolicy, from sources: FactSources) {
-    battery = policy.needsBattery ? sources.battery.read() : nil
-  }
 }
 
 extension FactSnapshot {
@@ -56,7 +26,7 @@ extension FactSnapshot {
   ///   - settings: The settings.
   ///   - usage: The ledger; nil if traffic is not counted.
   ///   - bandwidth: The bandwidth measured by this process, in bits per second.
-  ///   - sources: The sources of the other facts.
+  ///   - memory: The stored bandwidth; nil if nothing is kept between runs.
   ///   - now: Seconds since 1970.
   package init(
     for policy: CompiledPolicy,
@@ -64,14 +34,14 @@ extension FactSnapshot {
     settings: UserSettings,
     usage: (any UsageKeeping)?,
     bandwidth: Int? = nil,
-    from sources: FactSources,
+    memory: BandwidthMemory?,
     at now: Double
   ) {
     self.network = network
     self.settings = settings
     budget = BudgetReading(for: policy, settings, usage)
-    self.bandwidth = BandwidthReading(live: bandwidth, sources.bandwidth, network, at: now)
-    polled = PolledFacts(for: policy, from: sources)
+    self.bandwidth = BandwidthReading(live: bandwidth, memory, network, at: now)
+    battery = BatteryReading(for: policy)
   }
 }
 
@@ -80,7 +50,7 @@ extension ImageLoader {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let network = isNetworkGiven ? nil : currentNetwork()
     let (bandwidth, now) = (scheduler.link.withLock { $0.reported }, clock())
-    if let bandwidth, let network, let memory = sources.bandwidth, memory.note(bandwidth, network, at: now) {
+    if let bandwidth, let network, let memory = bandwidthMemory, memory.note(bandwidth, network, at: now) {
       // Write on the disk's thread, because a decision never waits for the disk.
       disk.enqueue { memory.flush() }
     }
@@ -90,7 +60,7 @@ extension ImageLoader {
       settings: settings.currentSettings(),
       usage: usage,
       bandwidth: bandwidth,
-      from: sources,
+      memory: bandwidthMemory,
       at: now
     )
     snapshot.needsCost = policy.needsCost
@@ -99,7 +69,7 @@ extension ImageLoader {
 
   /// Stores the latest measured bandwidth, for a program that exits.
   package func saveBandwidth() {
-    guard let memory = sources.bandwidth, let live = scheduler.link.withLock({ $0.reported }) else { return }
+    guard let memory = bandwidthMemory, let live = scheduler.link.withLock({ $0.reported }) else { return }
     _ = memory.note(live, network.currentState(), at: clock())
     memory.flush()
   }
@@ -135,8 +105,8 @@ package struct KnownFacts {
     sources[.budgetLeft] = snapshot.budget.source
     situation.bandwidth = snapshot.bandwidth?.bitsPerSecond
     sources[.bandwidth] = snapshot.bandwidth?.source
-    situation.battery = snapshot.polled.battery?.percent
-    sources[.battery] = snapshot.polled.battery?.source
+    situation.battery = snapshot.battery?.percent
+    sources[.battery] = snapshot.battery?.source
   }
 
   /// Replaces a fact by an override.

@@ -47,8 +47,8 @@ public final class ImageLoader: Sendable {
   let transfers: TransferRegistry
   let uses: MemoryUseRecorder
   let freshness = FreshnessCache()
-  /// The sources of all facts except the network, the settings and the ledger.
-  let sources: FactSources
+  /// The stored bandwidth; nil if nothing is kept between runs.
+  let bandwidthMemory: BandwidthMemory?
   /// The policies that callers name for single loads.
   let namedPolicies: NamedPolicies
   /// The latest facts, reused while they stay the same.
@@ -75,10 +75,10 @@ public final class ImageLoader: Sendable {
     usage: (any UsageKeeping)? = nil,
     observers: [any LoadObserving] = [],
     service: ServiceClient? = nil,
-    sources: FactSources = FactSources()
+    bandwidthMemory: BandwidthMemory? = nil
   ) {
     self.service = service
-    self.sources = sources
+    self.bandwidthMemory = bandwidthMemory
     self.network = network
     self.settings = settings
     self.store = store
@@ -103,7 +103,7 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       retries: retries,
-      polled: { PolledFacts(for: policy.current(), from: sources) },
+      battery: { BatteryReading(for: policy.current()) },
       // Needed even if all decisions are made without reading the network.
       onState: { meter?.note($0) },
       onNetwork: { state in
@@ -142,7 +142,7 @@ public final class ImageLoader: Sendable {
     (disk, writes, stores) = (base.disk, base.writes, base.stores)
     (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
     (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
-    (sources, namedPolicies) = (base.sources, base.namedPolicies)
+    (bandwidthMemory, namedPolicies) = (base.bandwidthMemory, base.namedPolicies)
   }
 
   deinit {

@@ -16,27 +16,6 @@ package struct PolicyFile: Sendable, Hashable {
   /// Whether the path exists; true if the system does not tell.
   package var exists: Bool { stamp != .missing }
 
-  /// Reads the content; a pipe is read to its end.
-  ///
-  /// - Returns: The bytes of the file.
-  /// - Throws: ``PolicyFault``, unreadable, with the system's reason.
-  func content() throws(PolicyFault) -> [UInt8] {
-    guard let file = fopen(path, "re") else { throw failure(errno) }
-    defer { fclose(file) }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while content.count <= Self.maximumLength {
-      let count = fread(&chunk, 1, chunk.count, file)
-      if count == 0 { break }
-      content += chunk[..<count]
-    }
-    guard ferror(file) == 0 else { throw failure(errno) }
-    guard content.count <= Self.maximumLength else {
-      throw PolicyFault(["\(path): longer than \(Self.maximumLength >> 20) MiB"], isUnreadable: true)
-    }
-    return content
-  }
-
   /// The name of the policy: the last part of the path without its endings.
   package var name: String {
     let last = path.split(separator: "/").last ?? "policy"
@@ -66,30 +45,31 @@ package struct PolicyFile: Sendable, Hashable {
 
   /// Returns the files of a folder, by name.
   ///
-  /// - Parameter folder: The path of the folder.
   /// - Returns: All entries except `.` and `..`.
   /// - Throws: ``PolicyFault``, unreadable, with the system's reason.
   package static func files(in folder: String) throws(PolicyFault) -> [PolicyFile] {
     do throws(FileFault) {
       return try FilePath.names(in: folder).sorted().map { PolicyFile(folder: folder, name: $0) }
     } catch {
-      throw PolicyFile(path: folder).failure(error.reason)
+      throw PolicyFile(path: folder).failure(error)
     }
   }
 
-  /// The content, or the reason why it cannot be read.
+  /// The content, or the reason why it cannot be read; a pipe is read to its end.
   package var reading: PolicyReading {
-    do throws(PolicyFault) {
-      return .bytes(try content())
+    do throws(FileFault) {
+      let content = try OpenFile(path, to: "read", O_RDONLY).read(upTo: Self.maximumLength)
+      guard content.count > Self.maximumLength else { return .bytes(content) }
+      let text = "\(path): longer than \(Self.maximumLength >> 20) MiB"
+      return .fault(PolicyFault([text], isUnreadable: true))
     } catch {
-      return .fault(error)
+      return .fault(failure(error))
     }
   }
 
-  private func failure(_ code: Int32) -> PolicyFault {
-    let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
-    let text = "\(path): cannot be read: \(reason.prefix(1).lowercased())\(reason.dropFirst())"
-    return PolicyFault([text], isUnreadable: true)
+  private func failure(_ fault: FileFault) -> PolicyFault {
+    let reason = FileFault.words(for: fault.reason)
+    return PolicyFault(["\(path): cannot be read: \(reason)"], isUnreadable: true)
   }
 }
 
@@ -107,7 +87,6 @@ package enum PolicyReading: Sendable, Hashable {
 
   /// Returns the text.
   ///
-  /// - Returns: The bytes of the text.
   /// - Throws: ``PolicyFault`` if there is no text.
   package func text() throws(PolicyFault) -> [UInt8] {
     switch self {

@@ -72,7 +72,7 @@ extension Policies {
       network: NetworkStatus(configuration).state,
       settings: settings,
       usage: ledger,
-      from: FactSources(bandwidth: (try? folders.state).map { BandwidthMemory(folder: $0) }),
+      memory: (try? folders.state).map { BandwidthMemory(folder: $0) },
       at: SystemClock.seconds()
     )
     return (snapshot, ledger)
