@@ -18,7 +18,6 @@ extension ImageLoader {
   ///
   /// If the better image needs another network, the policy may name the network event to wait for.
   ///
-  /// - Parameter shown: The items with the images that they show.
   /// - Returns: For each item, in order, the decision for a better image; nil if the shown image stays.
   package func upgrades(of shown: [ShownItem]) -> [Resolution?] {
     let policy = policy.current()

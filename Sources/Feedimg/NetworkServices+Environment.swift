@@ -7,8 +7,6 @@ extension NetworkServices {
   ///
   /// The addresses of the buses come from D-Bus's own variables, or are the usual ones. The portal is used
   /// only inside a sandbox, because netlink tells more outside of one.
-  ///
-  /// - Parameter configuration: Only the environment is used.
   package init(of configuration: ImageLoader.Configuration) {
     let environment = configuration.environment
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }

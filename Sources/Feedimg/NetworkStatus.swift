@@ -86,7 +86,6 @@ public final class NetworkSubscription: Sendable {
 extension SettingsStore {
   /// Calls back when the user marks a network; changes of other settings are ignored.
   ///
-  /// - Parameter onChange: Called after the marks changed.
   /// - Returns: The watcher, which calls back until it is released; nil if the system grants no thread.
   func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
     let known = Mutex(currentSettings().markedNetworks)

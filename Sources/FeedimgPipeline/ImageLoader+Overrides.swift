@@ -33,7 +33,6 @@ extension ImageLoader {
 extension PolicyCatalog {
   /// Throws unless the name is that of a known policy; refuses paths.
   ///
-  /// - Parameter name: The name to check.
   /// - Throws: ``ConfigurationError``, with a suggestion if a similar name exists.
   package func checkName(_ name: String) throws(ConfigurationError) {
     let names = names()

@@ -13,7 +13,6 @@ package struct PolicyCatalog: Sendable {
 
   /// Finds the folders of the policies.
   ///
-  /// - Parameter configuration: The configuration of the loader.
   /// - Throws: ``ConfigurationError`` for facts of the application that a table cannot express.
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     do throws(FactError) {
@@ -48,8 +47,6 @@ package struct PolicyCatalog: Sendable {
 
   /// Returns the sources of the policy that a configuration chooses.
   ///
-  /// - Parameter policy: The chosen policy.
-  /// - Returns: The sources, in order of precedence.
   /// - Throws: ``PolicyFault``, unreadable, with a suggestion if a similar name exists.
   package func selection(
     of policy: ImageLoader.Configuration.Policy
@@ -62,8 +59,6 @@ package struct PolicyCatalog: Sendable {
 
   /// Returns the sources of a policy that the user named: a known policy, or else a file.
   ///
-  /// - Parameter argument: The name or path.
-  /// - Returns: The sources, in order of precedence.
   /// - Throws: ``PolicyFault``, unreadable, with a suggestion if a similar name exists.
   package func selection(of argument: String) throws(PolicyFault) -> PolicySelection {
     let file = PolicyFile(path: argument)
@@ -249,10 +244,6 @@ package struct PolicySource: Sendable, Hashable {
 
   /// Reads the table in a text of this source.
   ///
-  /// - Parameters:
-  ///   - text: The text, in UTF-8.
-  ///   - facts: The known facts.
-  /// - Returns: The table.
   /// - Throws: ``PolicyFault`` with all errors.
   package func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
     do throws(PolicyErrors) {
@@ -275,10 +266,6 @@ package struct PolicySource: Sendable, Hashable {
 
   /// Reads and checks the policy in a text of this source; a built-in policy needs no check.
   ///
-  /// - Parameters:
-  ///   - text: The text, in UTF-8.
-  ///   - facts: The known facts.
-  /// - Returns: The compiled policy.
   /// - Throws: ``PolicyFault`` with all errors.
   package func policy(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> CompiledPolicy {
     let table = try table(in: text, facts: facts)

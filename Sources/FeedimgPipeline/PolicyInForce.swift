@@ -36,10 +36,6 @@ package final class PolicyInForce: Sendable {
 
   /// Reads the policy.
   ///
-  /// - Parameters:
-  ///   - selection: The sources of the policy.
-  ///   - catalog: The policies of this machine.
-  ///   - clock: Seconds since 1970.
   /// - Throws: ``PolicyFault`` if no source holds a valid policy.
   init(
     _ selection: PolicySelection,
@@ -68,9 +64,6 @@ package final class PolicyInForce: Sendable {
 
   /// Reads the policy that a configuration chooses.
   ///
-  /// - Parameters:
-  ///   - policy: The chosen policy.
-  ///   - catalog: The policies of this machine.
   /// - Throws: ``ConfigurationError`` if the policy is missing or invalid.
   package convenience init(
     _ policy: ImageLoader.Configuration.Policy,

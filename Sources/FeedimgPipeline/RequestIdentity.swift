@@ -113,9 +113,6 @@ package struct RequestIdentity: Sendable {
 
   /// Returns a key that is equal for loads that may share one response: the URL and all request fields.
   ///
-  /// - Parameters:
-  ///   - key: The key of the URL.
-  ///   - fields: The additional fields of this request.
   /// - Returns: The key of the URL alone, if the request has no special fields.
   func shared(_ key: String, adding fields: HTTPFields = HTTPFields()) -> String {
     guard savesData || !own.fields.isEmpty || !fields.fields.isEmpty else { return key }
@@ -128,7 +125,6 @@ package struct RequestIdentity: Sendable {
 extension RequestIdentity {
   /// Makes the identity that a configuration describes.
   ///
-  /// - Parameter configuration: The configuration of the loader.
   /// - Throws: ``ConfigurationError`` for an invalid field value.
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
     var faults: [String] = []

@@ -31,9 +31,6 @@ package struct CheckedOverride: Sendable {
 
   /// Checks an override.
   ///
-  /// - Parameters:
-  ///   - override: The override to check.
-  ///   - facts: The known facts.
   /// - Throws: ``FactError`` with the values that the fact can have.
   package init(_ override: SituationOverride, among facts: FactCatalog) throws(FactError) {
     fact = try Fact(typed: override.fact, among: facts)

@@ -16,11 +16,6 @@ package struct SituationReader {
   private let listed: [Fact]
 
   /// Makes a reader.
-  ///
-  /// - Parameters:
-  ///   - snapshot: The facts of this machine.
-  ///   - overrides: The facts that replace those of the machine.
-  ///   - hostFacts: The facts that the application declares.
   init(_ snapshot: FactSnapshot, overrides: [CheckedOverride], hostFacts: [HostFact] = []) {
     given = Set(overrides.map(\.fact))
     isOriginalGiven = given.contains(.original)

@@ -5,10 +5,6 @@ import FeedimgPipeline
 extension ImageLoader {
   /// Returns the presentation of an item that is available without waiting.
   ///
-  /// - Parameters:
-  ///   - item: The item to show.
-  ///   - pixels: The pixels to make; nil if the view only needs the bytes of images.
-  ///   - facts: See ``ImageLoader/resolve(_:facts:)``.
   /// - Returns: The image or thumbnail if the policy chooses it and memory holds it; otherwise the
   ///   placeholder.
   func firstPresentation(

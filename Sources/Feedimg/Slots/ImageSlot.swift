@@ -28,7 +28,6 @@ public final class ImageSlot: Sendable {
   /// disappears after about the same time. Waiting one and a half times as long shows whether the item stays;
   /// a longer pause would be noticeable.
   ///
-  /// - Parameter stay: How long the view showed its last item; nil for the first item.
   /// - Returns: Zero, or 150 to 400 milliseconds.
   static func pause(after stay: Duration?) -> Duration {
     guard let stay, stay < .milliseconds(500) else { return .zero }

@@ -55,7 +55,6 @@ final class SlotPublisher: Sendable {
 
   /// Waits for a presentation newer than a version.
   ///
-  /// - Parameter version: The version that the watcher saw last.
   /// - Returns: The latest presentation and its version; nil if the slot is gone or the task cancelled.
   func next(after version: Int) async -> (presentation: Presentation, version: Int)? {
     while !Task.isCancelled {

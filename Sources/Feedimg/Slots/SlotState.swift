@@ -33,9 +33,6 @@ struct SlotState: Sendable {
 
   /// Binds the same pictures again, such as at another size: the image stays and the load continues.
   ///
-  /// - Parameters:
-  ///   - binding: The current binding.
-  ///   - first: The presentation that is available at once.
   /// - Returns: Whether the pictures are the same, and are loading or shown.
   mutating func bindAgain(_ binding: Binding, _ first: Presentation) -> Bool {
     guard let current = self.binding, current.isSameCall(as: binding), let latest, latest.goesOn(with: first)
@@ -57,7 +54,6 @@ struct SlotState: Sendable {
 
   /// Starts or ends an attempt; results of the previous attempt are then ignored.
   ///
-  /// - Parameter binding: The binding of the attempt.
   /// - Returns: The new binding; nil if another item is bound by now.
   mutating func renew(_ binding: Binding) -> Binding? {
     guard let current = self.binding, current.isSameCall(as: binding) else { return nil }

@@ -15,11 +15,6 @@ extension SlotTask {
   ///
   /// Another size is decoded after the current one; if several follow, only the latest is.
   ///
-  /// - Parameters:
-  ///   - item: The item to show.
-  ///   - pixels: The pixels to make.
-  ///   - facts: The facts of the program.
-  ///   - priority: The priority of the load.
   /// - Returns: False if a new task must start: the pictures differ, or the load failed or ended as a
   ///   placeholder.
   func bindAgain(

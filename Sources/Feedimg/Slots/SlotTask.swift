@@ -242,11 +242,6 @@ final class SlotTask: Sendable {
 
   /// Shows the cached thumbnail while the original loads.
   ///
-  /// - Parameters:
-  ///   - resolution: The decision to load the original.
-  ///   - shown: The current presentation.
-  ///   - load: The load of the original.
-  ///   - attempt: The binding of the view.
   /// - Returns: The thumbnail, if it must be decoded before it can be shown.
   @PipelineActor private func showCached(
     _ resolution: Resolution,

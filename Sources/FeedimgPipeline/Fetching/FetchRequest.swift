@@ -10,11 +10,6 @@ package struct FetchRequest: Sendable {
   package let fields: HTTPFields
   package let priority: LoadPriority
 
-  /// - Parameters:
-  ///   - url: The URL to fetch.
-  ///   - isHead: Whether the method is `HEAD`.
-  ///   - fields: All fields of the client.
-  ///   - priority: The priority of the client.
   package init(_ url: ImageURL, isHead: Bool = false, fields: HTTPFields, priority: LoadPriority) {
     (self.url, self.isHead, self.priority) = (url, isHead, priority)
     var own = fields.storable.fields.filter { field in

@@ -30,8 +30,6 @@ package final class ResponseCache: Sendable {
   /// The response to a request, stored or new.
   ///
   /// A transfer stops when the tasks of all its callers are cancelled.
-  ///
-  /// - Throws: ``FetchError`` if there is no response.
   package func response(to request: FetchRequest) async throws(FetchError) -> FetchResponse {
     if let rejection = addresses.rejection(of: request.url) {
       throw FetchError(cause: rejection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")

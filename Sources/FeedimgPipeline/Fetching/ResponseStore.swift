@@ -43,8 +43,6 @@ struct ResponseStore: Sendable {
   func noteUse(of hit: Hit) { loader.uses.note(hit.key, for: hit.response.varied) }
 
   /// Commits the body of a response.
-  ///
-  /// - Throws: ``CacheError`` if it cannot be stored.
   func commit(
     _ writer: any ImageWriting,
     _ response: StoredResponse,

@@ -29,11 +29,6 @@ final class FreshnessCache: Sendable {
 
   /// Returns whether showing an image starts a revalidation, and how long it stays fresh.
   ///
-  /// - Parameters:
-  ///   - key: The key of the image's URL.
-  ///   - response: The stored response of the image.
-  ///   - identity: The identity for a request.
-  ///   - now: Seconds since 1970.
   /// - Returns: The verdict, which is less than a second old.
   func verdict(
     _ key: String,

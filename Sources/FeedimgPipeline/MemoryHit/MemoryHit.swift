@@ -25,7 +25,6 @@ extension ImageLoader {
   ///
   /// The call waits neither for files nor for servers.
   ///
-  /// - Parameter item: The item to decide about.
   /// - Returns: Nil if the image needs a file, a request or an observer; then a load is necessary.
   package func lookUpInMemory(_ item: FeedItem) -> MemoryHit? {
     guard observers.isEmpty else { return nil }

@@ -12,10 +12,6 @@ package enum RevalidationPlan: Hashable, Sendable {
   /// The interval in seconds within which another request is pointless, regardless of the response.
   static let minimumInterval = 10.0
 
-  /// - Parameters:
-  ///   - response: The stored response.
-  ///   - identity: The fields that a request would send.
-  ///   - now: The current time, in seconds since 1970.
   package init(_ response: StoredResponse, by identity: RequestIdentity, at now: Double) {
     let vary = Vary(response.head.fields)
     let isNew = (0..<Self.minimumInterval).contains(now - response.respondedAt)

@@ -56,12 +56,6 @@ package final class ServiceClient: Sendable {
 
   /// Loads an image through the service.
   ///
-  /// - Parameters:
-  ///   - variant: The variant to load.
-  ///   - settings: The user's settings, which limit the length of the image.
-  ///   - store: The cache to which the service writes.
-  ///   - disk: The thread that may read the cache.
-  ///   - inFlight: The load, which supplies the priority and receives progress.
   /// - Returns: The image; nil if the program must load it itself.
   /// - Throws: The ``LoadError`` that the service reports.
   func load(
@@ -186,7 +180,6 @@ package final class ServiceClient: Sendable {
 
   /// The source of an image, read from the `Cache-Status` of the service (RFC 9211 §2).
   ///
-  /// - Parameter cacheStatus: The value of the field.
   /// - Returns: The network only if this request caused a download; otherwise the disk, even after a
   ///   revalidation.
   static func source(_ cacheStatus: String?) -> LoadedImage.Source {

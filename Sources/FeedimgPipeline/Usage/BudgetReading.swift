@@ -11,11 +11,6 @@ package enum BudgetReading: Sendable, Hashable {
   case unreadable(String)
 
   /// Reads the ledger if a rule depends on the budget.
-  ///
-  /// - Parameters:
-  ///   - policy: The policy of the decision.
-  ///   - settings: The settings with the limit.
-  ///   - usage: The ledger; nil if traffic is not counted.
   package init(
     for policy: CompiledPolicy,
     _ settings: UserSettings,

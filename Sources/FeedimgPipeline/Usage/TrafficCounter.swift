@@ -38,8 +38,6 @@ struct TrafficCounter: Sendable {
   private var isAlarmSet = false
 
   /// Starts a transfer, which counts nothing before its origin is known.
-  ///
-  /// - Returns: The number of the transfer.
   mutating func begin() -> Int {
     issued += 1
     running[issued] = Transfer()
