@@ -8,19 +8,16 @@ import Synchronization
 ///
 /// The kernel does not report changes that another machine makes in a network file system.
 package final class FileWatcher: Sendable {
-  private enum Target: Sendable {
-    /// Files at these paths; they may be created and removed.
-    case paths([FilePath])
-    /// The content of these existing files.
-    case contents([String])
-  }
-
-  private let target: Target
+  private let paths: [FilePath]
   private let inotify = Inotify.ofProcess
   private let id: Int
 
   /// Creates a watcher of files or folders, which need not exist, for a caller that polls ``hasChanged()``.
-  package convenience init(_ paths: [String]) { self.init(.paths(paths.map(FilePath.init))) }
+  package init(_ paths: [String]) {
+    self.paths = paths.map(FilePath.init)
+    id = inotify.add()
+    arm()
+  }
 
   /// Creates a watcher that calls back once soon, and then after each change.
   ///
@@ -30,32 +27,12 @@ package final class FileWatcher: Sendable {
   /// - Returns: Nil if the thread cannot be started.
   package convenience init?(_ paths: [String], onChange: @escaping @Sendable () -> Void) {
     self.init(paths)
-    guard callBack(onChange) else { return nil }
-  }
-
-  /// Creates a watcher for the content of existing files, such as those of control groups.
-  ///
-  /// - Returns: Nil if the thread cannot be started, or the kernel refuses to watch any of the files.
-  package convenience init?(contentsOf paths: [String], onChange: (@Sendable () -> Void)? = nil) {
-    self.init(.contents(paths))
-    guard isGranted else { return nil }
-    if let onChange, !callBack(onChange) { return nil }
-  }
-
-  private init(_ target: Target) {
-    self.target = target
-    id = inotify.add()
-    arm()
-  }
-
-  private func callBack(_ onChange: @escaping @Sendable () -> Void) -> Bool {
-    guard inotify.startThread() else { return false }
+    guard inotify.startThread() else { return nil }
     inotify.callBack(id) { [weak self] in
       // Watch the current files before the callback reads them, so that no change is missed.
       self?.arm()
       onChange()
     }
-    return true
   }
 
   deinit { inotify.remove(id) }
@@ -85,15 +62,8 @@ package final class FileWatcher: Sendable {
   ///
   /// Watching a folder again changes nothing, and the kernel drops the watch of a removed folder.
   private func arm() {
-    let isGranted =
-      switch target {
-      case .paths(let paths):
-        paths.flatMap { (try? $0.links()) ?? [$0] }.allSatisfy { watchNearest($0.folder) }
-      case .contents(let paths):
-        // The root control group lacks some of these files.
-        !paths.filter { inotify.watch($0, UInt32(IN_MODIFY), for: id) }.isEmpty
-      }
-    inotify.setGranted(id, isGranted)
+    let folders = paths.flatMap { (try? $0.links()) ?? [$0] }.map(\.folder)
+    inotify.setGranted(id, folders.allSatisfy(watchNearest))
   }
 
   private func watchNearest(_ wanted: String) -> Bool {

@@ -233,13 +233,4 @@ import Testing
     watcher = nil
     while await calls.next() != nil {}
   }
-
-  @Test func `the content of an existing file is watched while it is open`() async throws {
-    let path = folder["config/settings.json"]
-    let watcher = try #require(FileWatcher(contentsOf: [path, folder["missing"]]))
-    let file = try OpenFile(path, to: "write", O_WRONLY)
-    try file.write([0x7B])
-    #expect(isReported(watcher))
-    #expect(FileWatcher(contentsOf: [folder["missing"]]) == nil)
-  }
 }
