@@ -154,6 +154,17 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: LiveGroup.isPermitted, "this system grants no control groups for memory"))
+  func `a real shortage in a control group is detected`() async throws {
+    let group = try LiveGroup()
+    let (steps, continuation) = AsyncStream.makeStream(of: MemoryStep.self)
+    let watch = MemoryWatch(.system(SystemFiles()), PressureState()) { continuation.yield($0) }
+    defer { watch?.stop() }
+    try #require(watch).begin()
+    for await step in steps where step == .decodedImages { break }
+    withExtendedLifetime(group) {}
+  }
+
   private static var isWatching: Bool {
     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     return tasks.contains { SystemFiles().read("/proc/self/task/\($0)/comm") == "feedimg-memory\n" }
