@@ -151,7 +151,9 @@ public final class ImageSlot: Sendable {
   public func upgrade() { state.withLock { $0.task }?.upgrade() }
 
   private func listen() {
-    Task { @PipelineActor [weak self] in
+    // Runs before the load decides, because both start on the pipeline's thread: a plain task could start later
+    // and miss a change.
+    PipelineActor.task { [weak self] in
       guard let self else { return }
       let number = loader.facts.listen(priority: { [weak self] in self?.priority ?? .prefetch }) {
         [weak self] in
