@@ -149,8 +149,8 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      battery: {
-        BatteryReading(percent: counted.charge.withLock { $0 }, source: "BAT0")
+      polled: {
+        PolledFacts(battery: BatteryReading(percent: counted.charge.withLock { $0 }, source: "BAT0"))
       },
       onState: { _ in },
       onNetwork: { _ in {} }
@@ -177,7 +177,7 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      battery: { BatteryReading(percent: nil, source: "no battery") },
+      polled: { PolledFacts(battery: BatteryReading(percent: nil, source: "no battery")) },
       onState: { _ in },
       onNetwork: { _ in {} }
     )
