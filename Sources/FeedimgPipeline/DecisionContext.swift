@@ -49,6 +49,12 @@ package final class DecisionContext: Sendable {
   }
 
   /// Returns the decision for an item, with its reasons.
+  ///
+  /// - Parameters:
+  ///   - item: The item to decide about.
+  ///   - values: The values of the application's own facts.
+  ///   - isCached: Returns whether the cache has the image of a URL.
+  /// - Returns: The decision with its reasons.
   func resolution(
     of item: FeedItem,
     _ values: [String: String] = [:],
@@ -56,6 +62,20 @@ package final class DecisionContext: Sendable {
   ) -> Resolution {
     let situation = situation(of: item, values, isCached: isCached)
     return resolution(of: item, in: situation, values, isLocal: reader.isLocal(item))
+  }
+
+  /// A decision for an item, without the reasons in words.
+  package struct Decided {
+    package let context: DecisionContext
+    let item: FeedItem
+    let values: [String: String]
+    package let situation: Situation
+    package let decision: Decision
+
+    /// The decision with its reasons.
+    package var resolution: Resolution {
+      context.resolution(of: item, in: situation, values, isLocal: context.reader.isLocal(item))
+    }
   }
 
   /// Returns the situation of an item, the input of the policy; see ``resolution(of:_:isCached:)``.

@@ -4,7 +4,8 @@ import FeedimgPipeline
 /// The bytes that a prefetch may still transfer, and those reserved for running loads.
 ///
 /// A load starts only if its expected size still fits. The response head tells the exact size; a load that no
-/// longer fits stops before its body arrives. An item whose image another item loads waits for that load.
+/// longer fits stops before its body arrives. Of the loads that share a transfer, only one is charged, and
+/// they stop together.
 ///
 /// This type is pure. Sizes are in bytes.
 struct PrefetchBudget: Sendable {
@@ -19,8 +20,8 @@ struct PrefetchBudget: Sendable {
   private struct Load: Sendable {
     /// Identifies the image across loads; nil if that does not matter.
     let key: String?
-    /// Whether received bytes are charged to this load, not to another caller that shares the transfer.
-    var pays = true
+    /// Whether received bytes are charged to this load, not to another one that shares the transfer.
+    var pays: Bool
     /// The bytes reserved until the length is known.
     var expected: Int
     /// Whether `expected` is a declared size.
@@ -73,19 +74,19 @@ struct PrefetchBudget: Sendable {
   /// - Parameters:
   ///   - index: Identifies the load until ``leave(_:)``.
   ///   - size: The size that the item declares; nil if it declares none.
-  ///   - key: Identifies the image; nil if that does not matter.
+  ///   - key: Identifies the image. No bytes are reserved for an image that another load already fetches.
   /// - Returns: What to do. On `wait`, call again after another load is noted or leaves.
   mutating func enter(_ index: Int, size: ByteCount?, of key: String? = nil) -> Entry {
     let known = size.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
     if let known, known > perImage { return .leaveOut(.tooLarge) }
-    if key != nil, loads.values.contains(where: { $0.key == key }) { return .wait }
+    let shares = key != nil && loads.values.contains { $0.key == key && !$0.mustStop }
     let expected = known ?? estimate
     // Try one image of unknown size at a time, because it may be small enough.
     let mayTry = known == nil && loads.isEmpty && spent < total && refusals < Self.maximumRefusals
-    guard committed + expected <= total || mayTry else {
+    guard shares || committed + expected <= total || mayTry else {
       return loads.isEmpty || spent + (known ?? 1) > total ? .leaveOut(.spent) : .wait
     }
-    loads[index] = Load(key: key, expected: expected, isDeclared: known != nil)
+    loads[index] = Load(key: key, pays: !shares, expected: expected, isDeclared: known != nil)
     return .begin
   }
 
@@ -94,8 +95,9 @@ struct PrefetchBudget: Sendable {
   /// - Parameters:
   ///   - index: Identifies the load.
   ///   - progress: The bytes received, and the length if known.
-  ///   - isFirst: Whether the bytes count for this load, not for another caller that shares the transfer.
-  /// - Returns: Why the load must stop; nil if it continues.
+  ///   - isFirst: Whether this load comes first among those that share the transfer; all get the same
+  ///     progress.
+  /// - Returns: Why the load must stop with all loads ``sharing(with:)`` it; nil if it continues.
   mutating func note(_ index: Int, _ progress: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
     guard var load = loads[index] else { return nil }
     load.pays = isFirst
@@ -113,8 +115,15 @@ struct PrefetchBudget: Sendable {
     loads[index] = load
     guard !load.mustStop, let reason = obstacle(index, load, opens: opens) else { return nil }
     if reason == .spent, !load.isDeclared { refusals += 1 }
-    loads[index]?.mustStop = true
+    // Stop all loads of the transfer; otherwise the next one would continue it.
+    for index in sharing(with: index) { loads[index]?.mustStop = true }
     return reason
+  }
+
+  /// Returns the loads of the same image, this one included.
+  func sharing(with index: Int) -> [Int] {
+    guard let key = loads[index]?.key else { return [index] }
+    return loads.filter { $0.value.key == key }.map(\.key)
   }
 
   /// Returns whether the response head of a load has arrived.
@@ -130,6 +139,9 @@ struct PrefetchBudget: Sendable {
   }
 
   /// Ends a load, for any reason.
+  ///
+  /// - Parameter index: Identifies the load.
+  /// - Returns: The bytes that it received.
   @discardableResult
   mutating func leave(_ index: Int) -> ByteCount {
     guard let load = loads.removeValue(forKey: index) else { return ByteCount(0) }

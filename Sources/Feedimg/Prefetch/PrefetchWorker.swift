@@ -141,9 +141,9 @@ final class PrefetchWorker: Sendable {
       guard !isStopped else { return nil }
       guard loader.pressure.allowsPrefetch else { return .leaveOut(.memory) }
       let generation = loader.facts.generation
-      let resolution = loader.resolve(items[index])
+      let decided = loader.decide(items[index])
       let role: ImageVariant.Role
-      switch verdict(resolution) {
+      switch verdict(decided) {
       case .skip(let reason): return .leaveOut(reason)
       case .load(let wanted): role = wanted
       }
@@ -152,7 +152,7 @@ final class PrefetchWorker: Sendable {
         (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.looks)
       }
       switch entry {
-      case .begin: return .load((resolution, generation))
+      case .begin: return .load((decided.resolution, generation))
       case .leaveOut(let reason): return .leaveOut(reason)
       case .wait: await undecided.wait { state.withLock { $0.looks != looks } ? () : nil }
       }
@@ -166,6 +166,10 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Loads an image and reports the outcome.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the item.
+  ///   - decided: The decision and its generation.
   @PipelineActor private func load(
     _ index: Int,
     _ decided: (resolution: Resolution, generation: Int?)
@@ -175,7 +179,9 @@ final class PrefetchWorker: Sendable {
     operation.accounting = { [weak self] in self?.note($0, index, isFirst: $1) }
     operation.decided = decided
     operation.allowsFallback = { [weak self] in
-      if case .load? = self?.verdict($0) { true } else { false }
+      guard let self else { return false }
+      let verdict = verdict($0.decision, in: $0.situation, by: loader.policy.current())
+      return if case .load = verdict { true } else { false }
     }
     let load = PipelineActor.task { [operation] in
       await Result.of { () async throws(LoadError) in try await operation.run() }
@@ -206,19 +212,20 @@ final class PrefetchWorker: Sendable {
     }
   }
 
-  /// Counts received bytes and cancels a load that exceeds a limit; the first call follows the response head.
+  /// Counts received bytes and cancels loads that exceed a limit; the first call follows the response head.
   private func note(_ progress: LoadProgress, _ index: Int, isFirst: Bool) {
-    let (isHead, ended) = state.withLock { state in
+    let (isHead, loads) = state.withLock { state in
       let before = state.allowance.spent
       // Bytes that are charged to another load do not change the remaining room.
       let isNews = isFirst || !state.allowance.hasBegun(index)
       let reason = state.allowance.note(index, progress, isFirst: isFirst)
       state.progress.received = ByteCount(state.allowance.spent)
-      if reason != nil { state.reasons[index] = reason }
-      return (isNews && state.allowance.spent == before, reason == nil ? nil : state.loads[index])
+      let ended = reason == nil ? [] : state.allowance.sharing(with: index)
+      for index in ended { state.reasons[index] = reason }
+      return (isNews && state.allowance.spent == before, ended.map { state.loads[$0] })
     }
-    ended?.cancel()
-    if isHead || ended != nil { lookAgain() }
+    for load in loads { load?.cancel() }
+    if isHead || !loads.isEmpty { lookAgain() }
   }
 
   /// Ends loads that would not start now, after the facts have changed.
@@ -276,13 +283,21 @@ final class PrefetchWorker: Sendable {
 
 /// Applies the prefetch rule to an item, and ends items by it.
 extension PrefetchWorker {
-  func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.resolve(items[index])) }
+  func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.decide(items[index])) }
 
-  func verdict(_ resolution: Resolution) -> PrefetchRule.Verdict {
+  func verdict(_ decided: DecisionContext.Decided) -> PrefetchRule.Verdict {
+    verdict(decided.decision, in: decided.situation, by: decided.context.policy)
+  }
+
+  func verdict(
+    _ decision: Decision,
+    in situation: Situation,
+    by policy: CompiledPolicy
+  ) -> PrefetchRule.Verdict {
     PrefetchRule.verdict(
-      resolution.decision,
-      in: resolution.situation,
-      setsPriority: loader.policy.current().table.setsPriority,
+      decision,
+      in: situation,
+      setsPriority: policy.table.setsPriority,
       waits: waits
     )
   }
