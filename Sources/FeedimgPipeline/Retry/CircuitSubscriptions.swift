@@ -8,15 +8,28 @@ import FeedimgTransfer
 /// waits longer after each attempt that fails, because its own image may be the cause. Times come from a
 /// monotonic clock.
 struct CircuitSubscriptions: Sendable {
+  /// The reason why a subscriber wakes.
+  enum Reason: Sendable {
+    /// The circuit is half-open, and the subscriber must probe the origin.
+    case probe
+    /// The subscriber's backoff has ended.
+    case retry
+    /// The origin responded to another request.
+    case hostIsBack
+  }
+
   struct Subscriber: Sendable {
     /// The priority of the waiting load; nil if the subscriber no longer needs to wake.
     let priority: @Sendable () -> LoadPriority?
-    /// Wakes the subscriber, which may have to probe the origin; must return at once.
-    let wake: @PipelineActor @Sendable (_ isProbe: Bool) -> Void
+    /// Wakes the subscriber; must return at once.
+    let wake: @PipelineActor @Sendable (Reason) -> Void
   }
 
-  /// A subscriber with its number.
-  typealias Woken = (number: Int, subscriber: Subscriber)
+  /// A subscriber with its number; numbers increase in order of subscription.
+  struct Entry: Sendable {
+    let number: Int
+    let subscriber: Subscriber
+  }
 
   private struct Record: Sendable {
     let subscriber: Subscriber
@@ -24,55 +37,68 @@ struct CircuitSubscriptions: Sendable {
     let notBefore: Duration
     /// The time at which it wakes while the circuit is closed.
     let retryAt: Duration
+    /// Whether the whole origin failed, so that a response to another request is reason to retry.
+    let waitsForHost: Bool
   }
 
   static let backoff = Backoff(base: .seconds(5), maximum: .seconds(300))
   /// The time for which one subscriber tries the origin alone.
-  private static let turnTime = Duration.seconds(30)
+  private static let probeTime = Duration.seconds(30)
 
   private var records: [String: [Int: Record]] = [:]
   /// The end of the present subscriber's attempt, by origin.
-  private var turns: [String: Duration] = [:]
+  private var probes: [String: Duration] = [:]
   private var issued = 0
 
+  var isEmpty: Bool { records.isEmpty }
   var count: Int { records.values.reduce(0) { $0 + $1.count } }
 
-  /// Adds a subscriber, which wakes once; it has already woken and failed `wakes` times.
+  /// Adds a subscriber.
   ///
-  /// If the origin is back by now, the subscriber need not wait at first.
-  ///
+  /// - Parameters:
+  ///   - origin: The failed origin.
+  ///   - subscriber: The subscriber, which wakes once.
+  ///   - error: The failure of the origin.
+  ///   - wakes: How often the subscriber has already woken and failed.
+  ///   - isOpen: Whether the circuit of the origin is open.
+  ///   - now: The current time.
   /// - Returns: The number to pass to ``leave(_:of:)``.
   mutating func subscribe(
     to origin: String,
     _ subscriber: Subscriber,
+    after error: LoadError,
     wakes: Int,
-    isBack: Bool = false,
+    isOpen: Bool,
     at now: Duration
   ) -> Int {
     issued += 1
-    turns[origin] = nil
+    probes[origin] = nil
     let rest = wakes > 0 ? Self.backoff.ceiling(after: wakes) : .zero
+    // The circuit may have closed between the failure and this call.
+    let isBack = [.opened, .rejected].contains(error.retry.circuit) && !isOpen
     records[origin, default: [:]][issued] = Record(
       subscriber: subscriber,
       notBefore: now + rest,
-      retryAt: now + (isBack ? rest : max(rest, Self.backoff.base))
+      retryAt: now + (isBack ? rest : max(rest, Self.backoff.base)),
+      waitsForHost: error.status == nil || error.retry.circuit != .closed
     )
     return issued
   }
 
   mutating func leave(_ number: Int, of origin: String) {
     records[origin]?[number] = nil
-    if records[origin]?.isEmpty == true { (records[origin], turns[origin]) = (nil, nil) }
+    if records[origin]?.isEmpty == true { (records[origin], probes[origin]) = (nil, nil) }
   }
 
   /// Records that an origin responded to a request.
   ///
-  /// - Returns: The subscribers to wake, the most urgent first; they are removed.
-  mutating func responded(_ origin: String, at now: Duration) -> [Woken] {
-    turns[origin] = nil
-    let woken = ready(origin) { $0.notBefore <= now }
-    for (number, _) in woken { leave(number, of: origin) }
-    return woken
+  /// - Returns: The subscribers to wake; they are removed.
+  mutating func responded(_ origin: String, wasOpen: Bool, at now: Duration) -> [Entry] {
+    guard let waiting = records[origin] else { return [] }
+    probes[origin] = nil
+    let woken = waiting.filter { (wasOpen || $0.value.waitsForHost) && $0.value.notBefore <= now }
+    for number in woken.keys { leave(number, of: origin) }
+    return woken.map { Entry(number: $0.key, subscriber: $0.value.subscriber) }
   }
 
   /// The time at which the next subscriber wakes; nil if none will.
@@ -82,62 +108,67 @@ struct CircuitSubscriptions: Sendable {
 
   private func due(_ origin: String, _ probeTime: Duration?) -> Duration? {
     let earliest = records[origin]?.values.map { probeTime == nil ? $0.retryAt : $0.notBefore }.min()
-    return earliest.map { max($0, probeTime ?? $0, turns[origin] ?? $0) }
+    return earliest.map { max($0, probeTime ?? $0, probes[origin] ?? $0) }
   }
 
   /// Removes and returns the subscribers that wake now, at most one for each origin.
   mutating func takeDue(
     at now: Duration,
     probeTime: (String) -> Duration?
-  ) -> [(origin: String, woken: Woken)] {
-    var woken: [(origin: String, woken: Woken)] = []
+  ) -> [(origin: String, entry: Entry)] {
+    var woken: [(origin: String, entry: Entry)] = []
     for origin in Array(records.keys) {
       let probeTime = probeTime(origin)
-      guard let due = due(origin, probeTime), due <= now,
-        let first = ready(origin, where: { (probeTime == nil ? $0.retryAt : $0.notBefore) <= now }).first
-      else { continue }
-      turns[origin] = now + Self.turnTime
-      leave(first.number, of: origin)
+      guard let due = due(origin, probeTime), due <= now else { continue }
+      let ready = (records[origin] ?? [:]).filter {
+        (probeTime == nil ? $0.value.retryAt : $0.value.notBefore) <= now
+      }
+      let entries = ready.map { Entry(number: $0.key, subscriber: $0.value.subscriber) }
+      let urgent = entries.byPriority
+      // Subscribers that no longer need to wake subscribe again when that changes.
+      let wanted = Set(urgent.map(\.number))
+      for entry in entries where !wanted.contains(entry.number) { leave(entry.number, of: origin) }
+      guard let first = urgent.first else { continue }
+      probes[origin] = now + Self.probeTime
+      records[origin]?[first.number] = nil
+      if records[origin]?.isEmpty == true { leave(first.number, of: origin) }
       woken.append((origin, first))
     }
     return woken
   }
 
-  /// The subscribers of an origin that may wake, the most urgent first.
-  ///
-  /// Removes those that no longer need to wake; they subscribe again when that changes.
-  private mutating func ready(_ origin: String, where isReady: (Record) -> Bool) -> [Woken] {
-    var ready: [(priority: LoadPriority, number: Int, subscriber: Subscriber)] = []
-    for (number, record) in records[origin] ?? [:] where isReady(record) {
-      if let priority = record.subscriber.priority() {
-        ready.append((priority, number, record.subscriber))
-      } else {
-        leave(number, of: origin)
-      }
-    }
-    return ready.sorted { ($1.priority, $0.number) < ($0.priority, $1.number) }
-      .map { ($0.number, $0.subscriber) }
-  }
-
   /// Ends the attempt of a subscriber that was cancelled.
-  mutating func probeCancelled(_ origin: String) { turns[origin] = nil }
+  mutating func probeCancelled(_ origin: String) { probes[origin] = nil }
 
   /// Ends all attempts, for example on another network.
-  mutating func reset() { turns = [:] }
+  mutating func reset() { probes = [:] }
+}
+
+extension Sequence<CircuitSubscriptions.Entry> {
+  /// The entries that still need to wake, the most urgent first.
+  var byPriority: [CircuitSubscriptions.Entry] {
+    let urgent = compactMap { entry in entry.subscriber.priority().map { (priority: $0, entry: entry) } }
+    return urgent.sorted { ($1.priority, $0.entry.number) < ($0.priority, $1.entry.number) }.map(\.entry)
+  }
 }
 
 /// Wakes one slot or prefetch when the origins that failed it respond again.
 @PipelineActor package final class CircuitSubscription {
   private struct Call {
+    /// Distinguishes this wait from earlier ones.
+    var id = 0
     /// The number of the subscription; nil while it does not wait.
     var number: Int?
     /// How often it woke and failed again.
     var wakes = 0
+    /// The keys of the images that the origin failed to deliver.
+    var images: Set<String> = []
   }
 
   private nonisolated let controller: RetryController
   private nonisolated let priority: @Sendable () -> LoadPriority?
   private var calls: [String: Call] = [:]
+  private var issued = 0
   private var isClosed = false
 
   /// - Parameters:
@@ -155,23 +186,24 @@ struct CircuitSubscriptions: Sendable {
   ///   - error: The failure.
   ///   - wake: Called once for each origin; must return at once.
   package func wait(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
-    for error in [error] + error.retry.thumbnail where CircuitBreaker.counts(error) && !isClosed {
-      guard let origin = error.retry.origin ?? error.url?.origin, calls[origin]?.number == nil else {
-        continue
-      }
-      let subscriber = CircuitSubscriptions.Subscriber(priority: priority) { [weak self] isProbe in
-        self?.calls[origin]?.number = nil
-        // A probe has its own backoff, the cooldown.
-        if !isProbe { self?.calls[origin]?.wakes += 1 }
-        wake()
-      }
-      var call = calls[origin] ?? Call()
-      // Responses to other images say nothing about one that got an error response from a working origin.
-      let isOfImage = error.status != nil && error.retry.circuit == .closed
-      let wakes = max(call.wakes, isOfImage ? 1 : 0)
-      call.number = controller.subscribe(to: origin, subscriber, after: error, wakes: wakes)
-      calls[origin] = call
+    for error in [error] + error.retry.thumbnail { waitForOne(after: error, wake) }
+  }
+
+  private func waitForOne(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
+    guard CircuitBreaker.counts(error), let origin = error.retry.origin ?? error.url?.origin, !isClosed else {
+      return
     }
+    var call = calls[origin] ?? Call()
+    if let url = error.url { call.images.insert(url.key) }
+    defer { calls[origin] = call }
+    guard call.number == nil else { return }
+    issued += 1
+    call.id = issued
+    let subscriber = CircuitSubscriptions.Subscriber(priority: priority) { [weak self, id = issued] reason in
+      self?.woken(id, for: origin, reason)
+      wake()
+    }
+    call.number = controller.subscribe(to: origin, subscriber, after: error, wakes: call.wakes)
   }
 
   /// Stops waiting until the next call of ``wait(after:_:)``.
@@ -183,9 +215,11 @@ struct CircuitSubscriptions: Sendable {
     }
   }
 
-  /// Forgets failed attempts at the origin of an image that was loaded.
+  /// Forgets failed attempts of an image that was loaded.
   package func forget(_ url: ImageURL) {
-    if let call = calls[url.origin], call.number == nil { calls[url.origin] = nil }
+    calls = calls.filter { origin, call in
+      call.number != nil || origin != url.origin && !call.images.contains(url.key)
+    }
   }
 
   /// Stops waiting permanently.
@@ -194,5 +228,13 @@ struct CircuitSubscriptions: Sendable {
       isClosed = true
       leave()
     }
+  }
+
+  private func woken(_ id: Int, for origin: String, _ reason: CircuitSubscriptions.Reason) {
+    // The subscription may have ended and started again since it was chosen to wake.
+    guard calls[origin]?.id == id else { return }
+    calls[origin]?.number = nil
+    // A probe has its own backoff, the cooldown.
+    if reason != .probe { calls[origin]?.wakes += 1 }
   }
 }

@@ -58,15 +58,12 @@ import Synchronization
 
   // MARK: Loads
 
-  /// How long a load may still wait for its origin, and whether it has waited.
+  /// How long and how often a load has waited for its origin.
   private struct Wait {
-    var left: Duration
+    var left = RetryController.maximumWait
     var hasWaited = false
-    let isOnce: Bool
     /// The number of the probe, if the load probes a dead network.
     var networkProbe: Int?
-
-    init(isOnce: Bool) { (left, self.isOnce) = (isOnce ? .zero : RetryController.maximumWait, isOnce) }
   }
 
   /// Performs a load, with retries.
@@ -75,7 +72,6 @@ import Synchronization
   ///   - url: The URL, whose origin identifies failures of the server.
   ///   - key: Identifies failures of the image; see ``RequestIdentity/failureKey(of:)``. Nil for that of the URL.
   ///   - waitsForSilence: Whether to wait for a host that does not respond; otherwise the load fails at once.
-  ///   - isOnce: Whether to make one attempt, without waiting, and not to remember its failure.
   ///   - attempt: Makes one attempt, and reports its requests and responses to the given ``Attempt``.
   /// - Returns: The result of the successful attempt.
   /// - Throws: The failure of the last attempt, or of an earlier load if no attempt is made.
@@ -83,12 +79,11 @@ import Synchronization
     _ url: ImageURL,
     key: String? = nil,
     waitsForSilence: Bool = true,
-    isOnce: Bool = false,
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
     var (tries, advances, furthest) = (0, 0, 0)
     var timeLeft = Self.maximumSilence
-    var wait = Wait(isOnce: isOnce)
+    var wait = Wait()
     var last: LoadError?
     while true {
       let begun = try await admitted(url, key, &wait, waitsForSilence, beyond: furthest, after: last)
@@ -103,7 +98,7 @@ import Synchronization
       }
       // The circuit opened before the request went out, so the load waits with the others.
       guard !begun.isWithheld else { continue }
-      wait = Wait(isOnce: isOnce)
+      wait = Wait()
       furthest = begun.furthest
       // A download that progresses gets all its attempts back, but only a limited number of times.
       if begun.hasProgressed, advances < Self.maximumAdvances { (tries, advances) = (0, advances + 1) }
@@ -111,12 +106,37 @@ import Synchronization
       last = failure
       if begun.hasProgressed { timeLeft = Self.maximumSilence }
       if failure.code == .timeout { timeLeft -= time.now() - begun.begun }
-      guard let pause = failed(begun, &failure, tries: isOnce ? nil : tries, timeLeft: timeLeft) else {
-        throw failure
-      }
+      guard let pause = failed(begun, &failure, tries: tries, timeLeft: timeLeft) else { throw failure }
       if failure.code == .timeout { timeLeft -= pause }
       LoadEventReporter.report(.retried(failure, after: pause))
       try await sleep(pause, url)
+    }
+  }
+
+  /// Performs a load once, if its origin may be asked now; for revalidation.
+  func performOnce<Value>(
+    _ url: ImageURL,
+    key: String? = nil,
+    _ attempt: (Attempt) async throws(LoadError) -> Value
+  ) async throws(LoadError) -> Value {
+    switch breaker.admission(url.origin, at: time.now()) {
+    case .open(let wait, let error): throw Self.refusal(url, error, for: wait)
+    case .probing: if let error = breaker.lastError(url.origin) { throw Self.refusal(url, error) }
+    case .admitted: break
+    }
+    let begun = Attempt(url, key: key, self, networkProbe: networkProbe(of: url))
+    do throws(LoadError) {
+      let value = try await attempt(begun)
+      succeeded(begun)
+      return value
+    } catch {
+      var failure = error
+      if begun.isWithheld {
+        liveness.probeCancelled(begun.networkProbe)
+      } else {
+        _ = failed(begun, &failure, tries: nil)
+      }
+      throw failure
     }
   }
 
@@ -130,11 +150,8 @@ import Synchronization
     }
   }
 
-  /// Records that an origin responded, also to another program such as the service.
-  func responded(_ origin: String) {
-    breaker.responded(origin)
-    release(origin, subscriptions.responded(origin, at: time.now()))
-  }
+  /// Records that an origin responded to another program, such as the service.
+  func responded(_ origin: String) { release(origin, respondedNow(origin)) }
 
   /// Waits until a request may go out.
   private func admitted(
@@ -151,7 +168,7 @@ import Synchronization
       while true {
         guard !Task.isCancelled else { throw Self.cancelled(url) }
         let now = time.now()
-        if !wait.isOnce, let known = negatives.error(of: key ?? url.key, at: now) { throw known }
+        if let known = negatives.error(of: key ?? url.key, at: now) { throw known }
         if let last, wait.networkProbe == nil, isUnreachable(url) { throw last }
         if !waitsForSilence, let silence = silence(of: url) { throw silence }
         switch breaker.admission(url.origin, allowingProbe: wait.hasWaited, at: now) {
@@ -217,7 +234,7 @@ import Synchronization
   private func succeeded(_ attempt: Attempt) {
     negatives.forget(attempt.key)
     let origins = Set([attempt.url.origin, attempt.asked.origin])
-    for origin in origins { responded(origin) }
+    for origin in origins { release(origin, respondedNow(origin)) }
     if !attempt.asked.isLoopback { liveness.responded(isImage: true) }
   }
 
@@ -244,7 +261,7 @@ import Synchronization
     let (url, asked) = (attempt.url, attempt.asked)
     let isRedirected = asked.origin != url.origin
     // A server that redirects has responded.
-    if isRedirected { responded(url.origin) }
+    if isRedirected { release(url.origin, respondedNow(url.origin)) }
     // A server that sent much of an image works, unless its status indicates a problem.
     let isOfHost = CircuitBreaker.counts(error) && (error.status != nil || !attempt.hasProgressed)
     // A failed probe of a failing origin is not retried.
@@ -261,7 +278,7 @@ import Synchronization
       )
       if attempt.isProbe { endProbe(asked.origin) }
     } else if error.code != .unavailable {
-      responded(asked.origin)
+      release(asked.origin, respondedNow(asked.origin))
     } else {
       // A lack of local resources indicates nothing about the server.
       if attempt.isProbe {
@@ -289,7 +306,7 @@ import Synchronization
   /// Admits a request of an attempt.
   ///
   /// - Returns: Whether the request is a probe of its origin; nil if it must not go out.
-  func admit(_ origin: String, allowingProbe: Bool = false) -> Bool? {
+  func admit(_ origin: String, allowingProbe: Bool) -> Bool? {
     guard breaker.admit(origin, allowingProbe: allowingProbe, at: time.now()) == .admitted else { return nil }
     return breaker.isOpen(origin)
   }
@@ -298,8 +315,10 @@ import Synchronization
   func probeResponded(_ origin: String) {
     let wasOpen = breaker.isOpen(origin)
     breaker.probeResponded(origin)
-    let isBack = wasOpen && !breaker.isOpen(origin)
-    release(origin, isBack ? subscriptions.responded(origin, at: time.now()) : [])
+    let woken =
+      wasOpen && !breaker.isOpen(origin)
+      ? subscriptions.responded(origin, wasOpen: true, at: time.now()) : []
+    release(origin, woken)
   }
 
   /// Ends a probe that was cancelled without a result.
@@ -309,11 +328,17 @@ import Synchronization
     release(origin, [])
   }
 
+  private func respondedNow(_ origin: String) -> [CircuitSubscriptions.Entry] {
+    let wasOpen = breaker.isOpen(origin)
+    breaker.responded(origin)
+    return subscriptions.responded(origin, wasOpen: wasOpen, at: time.now())
+  }
+
   private func endProbe(_ origin: String) { probes.removeValue(forKey: origin)?.signal() }
 
-  private func release(_ origin: String, _ woken: [CircuitSubscriptions.Woken]) {
+  private func release(_ origin: String, _ woken: [CircuitSubscriptions.Entry]) {
     endProbe(origin)
-    for (_, subscriber) in woken { subscriber.wake(false) }
+    for entry in woken.byPriority { entry.subscriber.wake(.hostIsBack) }
     setAlarm()
   }
 
@@ -329,9 +354,14 @@ import Synchronization
     wakes: Int
   ) -> Int {
     defer { setAlarm() }
-    // The circuit may have closed between the failure and this call.
-    let isBack = [.opened, .rejected].contains(error.retry.circuit) && !breaker.isOpen(origin)
-    return subscriptions.subscribe(to: origin, subscriber, wakes: wakes, isBack: isBack, at: time.now())
+    return subscriptions.subscribe(
+      to: origin,
+      subscriber,
+      after: error,
+      wakes: wakes,
+      isOpen: breaker.isOpen(origin),
+      at: time.now()
+    )
   }
 
   func unsubscribe(_ number: Int, from origin: String) {
@@ -361,8 +391,8 @@ import Synchronization
   }
 
   private func wakeDue() {
-    for (origin, woken) in subscriptions.takeDue(at: time.now(), probeTime: { breaker.probeTime($0) }) {
-      woken.subscriber.wake(breaker.isOpen(origin))
+    for (origin, entry) in subscriptions.takeDue(at: time.now(), probeTime: { breaker.probeTime($0) }) {
+      entry.subscriber.wake(breaker.isOpen(origin) ? .probe : .retry)
     }
     setAlarm()
   }

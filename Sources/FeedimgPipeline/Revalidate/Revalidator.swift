@@ -219,10 +219,9 @@ extension Revalidation {
         fields: HTTPFields(validators.fields + directives.fields),
         load: load
       )
-      let outcome = try await loader.retries.perform(
+      let outcome = try await loader.retries.performOnce(
         variant.url,
-        key: identity.failureKey(of: variant.url),
-        isOnce: true
+        key: identity.failureKey(of: variant.url)
       ) { attempt async throws(LoadError) in try await download.run(attempt) }
       guard case .image(let image) = outcome, let stored = await image.storing?.value() else {
         return outcome

@@ -13,8 +13,10 @@ import Testing
 
   init() { desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1)) }
 
-  private func silence(of url: String) throws -> LoadError {
-    LoadError(.timeout, url: try ImageURL(url), message: "no response came")
+  private func silence(of url: String, leadingTo origin: String? = nil) throws -> LoadError {
+    var error = LoadError(.timeout, url: try ImageURL(url), message: "no response came")
+    error.retry.origin = origin
+    return error
   }
 
   @Test @PipelineActor func `after a failed retry the next subscriber retries at once`() async throws {
@@ -36,13 +38,16 @@ import Testing
     second.close()
   }
 
-  @Test @PipelineActor func `a load that succeeded had no failed wake-up`() throws {
+  @Test(arguments: [nil, "http://b.example"])
+  @PipelineActor func `a load that succeeded had no failed wake-up, even after a redirect`(
+    _ origin: String?
+  ) throws {
     let calls = CircuitSubscription(desk) { .visible }
     let woken = RecordedValues<Bool>()
-    let error = try silence(of: "http://a.example/a")
+    let error = try silence(of: "http://a.example/a", leadingTo: origin)
     for count in 1...3 {
       calls.wait(after: error) { woken.add(true) }
-      desk.responded("http://a.example")
+      desk.responded(origin ?? "http://a.example")
       #expect(woken.all.count == count, "it need not wait")
       calls.forget(try ImageURL("http://a.example/a"))
     }
@@ -54,7 +59,7 @@ import Testing
   {
     let calls = CircuitSubscription(desk) { .visible }
     let woken = RecordedValues<Bool>()
-    let error = try silence(of: "http://b.example/a")
+    let error = try silence(of: "http://a.example/a", leadingTo: "http://b.example")
     for _ in 1...2 {
       calls.wait(after: error) { woken.add(true) }
       desk.responded("http://b.example")

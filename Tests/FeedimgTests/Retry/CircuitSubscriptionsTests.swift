@@ -15,6 +15,7 @@ import Testing
 
   private mutating func subscribe(
     _ origin: String = "h",
+    after error: LoadError = silence,
     wakes: Int = 0,
     priority: LoadPriority? = .visible,
     at now: Duration = .zero
@@ -22,7 +23,9 @@ import Testing
     subscriptions.subscribe(
       to: origin,
       CircuitSubscriptions.Subscriber(priority: { priority }, wake: { _ in }),
+      after: error,
       wakes: wakes,
+      isOpen: breaker.isOpen(origin),
       at: now
     )
   }
@@ -38,13 +41,13 @@ import Testing
   private var due: Duration? { subscriptions.due { breaker.probeTime($0) } }
 
   private mutating func woken(at now: Duration) -> [Int] {
-    subscriptions.takeDue(at: now) { [breaker] in breaker.probeTime($0) }.map(\.woken.number)
+    subscriptions.takeDue(at: now) { [breaker] in breaker.probeTime($0) }.map(\.entry.number)
   }
 
   @Test mutating func `one subscriber of an open circuit wakes when it is half-open`() throws {
     let reopening = try fail()
     let first = subscribe()
-    _ = subscribe()
+    _ = subscribe(after: Self.busy)
     _ = subscribe("other")
     #expect(due == reopening)
     #expect(woken(at: reopening - .milliseconds(1)) == [])
@@ -81,36 +84,57 @@ import Testing
     #expect(waits == [5, 5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
   }
 
-  @Test(arguments: [0, 1])
-  mutating func `a response of an origin wakes its subscribers, unless they woke for nothing just before`(
-    _ wakes: Int
-  ) {
-    let number = subscribe(wakes: wakes)
+  struct Return: Sendable, CustomTestStringConvertible {
+    let error: LoadError
+    var wakes = 0
+    let wasOpen: Bool
+    let wakesNow: Bool
+    let testDescription: String
+  }
+
+  static let returns = [
+    Return(error: silence, wasOpen: true, wakesNow: true, testDescription: "the circuit was open"),
+    Return(error: silence, wasOpen: false, wakesNow: true, testDescription: "the host was silent"),
+    Return(error: busy, wasOpen: true, wakesNow: true, testDescription: "the host responded with an error"),
+    Return(error: busy, wasOpen: false, wakesNow: false, testDescription: "the image may be the cause"),
+    Return(
+      error: silence,
+      wakes: 1,
+      wasOpen: true,
+      wakesNow: false,
+      testDescription: "it woke for nothing just before"
+    ),
+  ]
+
+  @Test(arguments: returns)
+  mutating func `a response of an origin wakes the subscribers that it concerns`(_ row: Return) {
+    let number = subscribe(after: row.error, wakes: row.wakes)
     _ = subscribe("other")
-    let woken = subscriptions.responded("h", at: .zero).map(\.number)
-    #expect(woken == (wakes == 0 ? [number] : []))
-    #expect(subscriptions.count == (wakes == 0 ? 1 : 2))
-    let later = subscriptions.responded("h", at: .seconds(5)).count
-    #expect(later == (wakes == 0 ? 0 : 1), "once")
+    let woken = subscriptions.responded("h", wasOpen: row.wasOpen, at: .zero).map(\.number)
+    #expect(woken == (row.wakesNow ? [number] : []))
+    #expect(subscriptions.count == (row.wakesNow ? 1 : 2))
+    let later = subscriptions.responded("h", wasOpen: true, at: .seconds(5)).count
+    #expect(later == (row.wakesNow ? 0 : 1), "once")
   }
 
   @Test mutating func `a failure from before the origin's recovery is retried at once`() {
-    let subscriber = CircuitSubscriptions.Subscriber(priority: { .visible }, wake: { _ in })
-    let number = subscriptions.subscribe(to: "h", subscriber, wakes: 0, isBack: true, at: .zero)
+    var refusal = Self.busy
+    refusal.retry.circuit = .opened
+    let number = subscribe(after: refusal)
     #expect(woken(at: .zero) == [number])
   }
 
   @Test mutating func `a subscriber that waits while its origin recovers retries after its own wait`() throws
   {
     _ = try fail("h", Self.busy)
-    let number = subscribe(wakes: 1)
+    let number = subscribe(after: Self.busy, wakes: 1)
     breaker.responded("h")
-    #expect(subscriptions.responded("h", at: .zero).isEmpty)
+    #expect(subscriptions.responded("h", wasOpen: true, at: .zero).isEmpty)
     #expect(woken(at: .seconds(5)) == [number])
   }
 
   @Test mutating func `an image that fails alone is retried with backoff`() {
-    let number = subscribe()
+    let number = subscribe(after: Self.busy)
     #expect(due == .seconds(5))
     #expect(woken(at: .seconds(5)) == [number])
   }
@@ -126,6 +150,6 @@ import Testing
       subscriptions.probeCancelled("h")
     }
     #expect(order == [first, second, prefetch])
-    #expect(subscriptions.count == 0 && due == nil)
+    #expect(subscriptions.isEmpty && due == nil)
   }
 }

@@ -120,6 +120,6 @@ import Testing
     controller.forget(url.key)
     time.pass(.seconds(5))
     _ = await fail(url, LoadError(.unavailable, message: "too many open files: raise the limit"))
-    #expect(controller.admit(url.origin) == true, "it is the probe")
+    #expect(controller.admit(url.origin, allowingProbe: false) == true, "it is the probe")
   }
 }
