@@ -29,7 +29,7 @@ final class CallbackQueue: Sendable {
 
   private struct State: Sendable {
     var waiting: [Entry] = []
-    /// The operations that may call back, with what ends each of them.
+    /// The operations that may call back, each with the function that ends it.
     var operations: [Owner: @Sendable () -> Void] = [:]
     var issued = 0
     /// The operation whose callback runs now, and its thread.

@@ -32,7 +32,7 @@ final class Coalescer<Value: Sendable>: Sendable {
     let continuation: CheckedContinuation<Outcome, Never>
   }
 
-  /// A running load, and its callers in the order in which they joined; there is at least one.
+  /// A load with its callers, in the order in which they joined. A running load has at least one.
   private struct Entry {
     let load: InFlightLoad
     let task: Task<Void, Never>
@@ -101,8 +101,7 @@ final class Coalescer<Value: Sendable>: Sendable {
     let listener = handle.listen { [weak self] in self?.setPriority(waiter, handle) }
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let caller = Caller(waiter: waiter, priority: handle.priority, continuation: continuation)
-        guard let (inFlight, isNew) = join(key, caller, load) else {
+        guard let (inFlight, isNew) = join(key, waiter, handle, continuation, load) else {
           return continuation.resume(returning: Task.isCancelled ? .failed(Self.cancelled) : .released)
         }
         if !isNew { LoadEventReporter.report(.joined) }
@@ -161,16 +160,20 @@ final class Coalescer<Value: Sendable>: Sendable {
   /// - Returns: The load, and whether it was started; nil if the caller left before it joined.
   @PipelineActor private func join(
     _ key: String,
-    _ caller: Caller,
+    _ waiter: LoadWaiter,
+    _ handle: LoadHandle,
+    _ continuation: CheckedContinuation<Outcome, Never>,
     _ work: @escaping Load
   ) -> (load: InFlightLoad, isNew: Bool)? {
     state.withLock { state in
-      guard state.left.remove(caller.waiter) == nil else { return nil }
+      guard state.left.remove(waiter) == nil else { return nil }
+      // Read under the lock: a change before it is seen here, and a later one finds the caller.
+      let caller = Caller(waiter: waiter, priority: handle.priority, continuation: continuation)
       let known = state.entries[key]
       var entry = known ?? start(key, caller.priority, after: state.ending[key]?.task, work)
       entry.callers.append(caller)
       entry.refresh()
-      (state.entries[key], state.keys[caller.waiter]) = (entry, key)
+      (state.entries[key], state.keys[waiter]) = (entry, key)
       return (entry.load, known == nil)
     }
   }

@@ -46,7 +46,7 @@ final class MemoryWatch: Sendable {
     while psi != nil || state.step != .nothing, !isStopped.load(ordering: .acquiring) {
       let before = state.step
       switch wait(for: psi, until: state.deadline) {
-      case .sign: state.signalled(at: now)
+      case .pressure: state.signalled(at: now)
       case .time: state.waited(at: now)
       case .gone: psi = nil
       }
@@ -55,15 +55,15 @@ final class MemoryWatch: Sendable {
     }
   }
 
-  private enum Awakening {
-    case sign
+  private enum WakeReason {
+    case pressure
     /// The time ended, or the watch stops.
     case time
     /// The file was removed.
     case gone
   }
 
-  private func wait(for psi: PSIFile?, until deadline: Duration?) -> Awakening {
+  private func wait(for psi: PSIFile?, until deadline: Duration?) -> WakeReason {
     // poll(2) ignores a negative descriptor.
     var waits = [
       pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0),
@@ -74,7 +74,7 @@ final class MemoryWatch: Sendable {
     if Int32(waits[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 { return .gone }
     guard waits[1].revents != 0 else { return .time }
     psi?.drain()
-    return .sign
+    return .pressure
   }
 
   /// Rounds up, so that the time has come when the sleep ends.

@@ -1,4 +1,3 @@
-import FeedimgSystem
 import Glibc
 
 /// The kernel's files about the system and the process, below a root that tests replace.
@@ -17,9 +16,22 @@ package struct SystemFiles: Sendable, Hashable {
   func path(_ path: String) -> String { root + path }
 
   /// Returns the text of a small file; nil if it cannot be read.
+  ///
+  /// `OpenFile` would repeat the call while a driver is not ready (`EAGAIN`), and files of sysfs do not wait.
   func read(_ path: String) -> String? {
-    let content = try? OpenFile(self.path(path), to: "read", O_RDONLY | O_NONBLOCK).read(upTo: Self.limit)
-    return content.map { String(decoding: $0, as: UTF8.self) }
+    let descriptor = open(self.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while content.count < Self.limit {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return nil }
+      if count == 0 { break }
+      content += chunk[..<count]
+    }
+    return String(decoding: content, as: UTF8.self)
   }
 
   /// Decodes a path in a table of mounts.
