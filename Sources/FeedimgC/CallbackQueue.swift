@@ -184,7 +184,7 @@ final class Operation: Sendable {
 
   /// Stops the operation; no callback of it runs afterwards.
   func end() {
-    stop()
     callbacks.cancel(owner)
+    stop()
   }
 }

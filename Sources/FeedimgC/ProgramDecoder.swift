@@ -5,7 +5,8 @@ import Glibc
 
 /// A decoder of the program, such as the one of `libfeedimg-decoding`.
 final class ProgramDecoder: ImageDecoding, @unchecked Sendable {
-  // Unchecked: the header tells the program that its functions are called on several threads.
+  // Unchecked: the header tells the program that its functions are called on several threads. The texts of the
+  // program are not read after `init`.
   private let decoder: feedimg_decoder
   let mediaTypes: [String]
   var width: Int { decoder.threads }

@@ -17,7 +17,9 @@ final class DecodingThreads: Sendable {
   var waitingCount: Int { places.count }
 
   /// Runs the body on one of the threads, in the order of the calls; cancellation stops it, or ends the wait for a thread.
-  func run<Value: Sendable>(
+  ///
+  /// Concurrent, so that a thread becomes free although the caller's actor is busy.
+  @concurrent func run<Value: Sendable>(
     _ stop: StopSign,
     _ body: @escaping @Sendable () throws(DecodeError) -> Value
   ) async throws(DecodeError) -> Value {

@@ -65,3 +65,32 @@ import Testing
     #expect((region.readerIndex, region.endIndex, region.readableBytes) == (5, 1000, 995))
   }
 }
+
+/// When a sealed copy pays.
+@Suite struct SealingDemandTests {
+  private var demand = SealingDemand()
+
+  /// The numbers of the requests in a row that are followed by a copy.
+  private mutating func due(_ key: String, _ count: Int) -> [Int] {
+    (1...count).filter { _ in demand.noteRequest(key) }
+  }
+
+  @Test func `the second request causes a copy, and each loss doubles the wait`() {
+    var test = self
+    #expect(test.due("a", 30) == [2, 6, 14, 30])
+    #expect(test.due("b", 2) == [2], "each body is counted alone")
+  }
+
+  @Test func `the wait has an upper limit`() {
+    var test = self
+    let due = test.due("a", 2000)
+    #expect(zip(due, due.dropFirst()).map { $1 - $0 }.max() == 256)
+  }
+
+  @Test func `a single request is not remembered forever`() {
+    var test = self
+    #expect(test.due("a", 1) == [])
+    for key in 0..<10_000 { #expect(test.due("\(key)", 1) == []) }
+    #expect(test.due("a", 2) == [2])
+  }
+}

@@ -165,7 +165,7 @@ struct UsageChart {
       let text = "\(network.rawValue)  \(sum.received.rounded)"
       parts.append(
         #"<rect class="\#(network.rawValue)" x="\#(x.text)" y="364" width="12" height="12" rx="2"/>"#
-          + label(text, "name", x: x + 18, y: 374)
+          + #"<text x="\#((x + 18).text)" y="374">\#(text)</text>"#
       )
       x += 44 + Double(text.count) * 7
     }

@@ -76,7 +76,7 @@ extension HTTPResponseStatus {
 }
 
 extension HTTPParserError {
-  /// The problem to refuse the request with, which may have exceeded the limits.
+  /// The problem to refuse a request with; it names the limit that the request exceeded.
   func problem(_ limits: ConnectionLimits) -> Problem {
     switch self {
     case .headerOverflow:

@@ -7,12 +7,18 @@ import Synchronization
 final class PrefetchRegistry: Sendable {
   private let loader: ImageLoader
   /// Guards the prefetches; they are stopped and released outside.
-  private let running = Mutex<[String: Prefetch]>([:])
+  private let state = Mutex<(running: [String: Prefetch], isEnded: Bool)>(([:], false))
 
   init(_ loader: ImageLoader) { self.loader = loader }
 
-  /// Stops all prefetches.
-  func end() { for prefetch in running.withLock({ $0.values }) { prefetch.stop() } }
+  /// Stops all prefetches, later ones included.
+  func end() {
+    let prefetches = state.withLock { state in
+      state.isEnded = true
+      return Array(state.running.values)
+    }
+    for prefetch in prefetches { prefetch.stop() }
+  }
 
   /// `POST /v1/prefetch`: a stream of events that lasts as long as the prefetch; the prefetch stops when its client disconnects.
   func start(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
@@ -22,7 +28,11 @@ final class PrefetchRegistry: Sendable {
     let prefetch = loader.prefetch(items, limits: limits, waitsForNetwork: waits)
     // No prefetch of another run of the service has this identifier.
     let id = String(UInt64.random(in: .min ... .max), radix: 36)
-    running.withLock { $0[id] = prefetch }
+    let isEnded = state.withLock { state in
+      state.running[id] = prefetch
+      return state.isEnded
+    }
+    if isEnded { prefetch.stop() }
     // A request has at most 1 MiB, which bounds the number of items and so the events that wait for a slow client.
     let (texts, events) = AsyncStream.makeStream(of: String.self)
     let start: JSONValue = ["id": .string(id), "items": .integer(items.count)]
@@ -34,7 +44,7 @@ final class PrefetchRegistry: Sendable {
         events.yield(item + Self.event("progress", outcome.progress.json))
       }
       let total = await prefetch.finish()
-      _ = self.running.withLock { $0.removeValue(forKey: id) }
+      _ = self.state.withLock { $0.running.removeValue(forKey: id) }
       events.yield(Self.event(total.done < total.count ? "stopped" : "end", total.json))
       events.finish()
     }
@@ -45,7 +55,7 @@ final class PrefetchRegistry: Sendable {
   func stop(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     let path = request.target.path
     let id = path.suffix(from: path.index(after: path.lastIndex(of: "/") ?? path.startIndex))
-    guard let prefetch = running.withLock({ $0[String(id)] }) else {
+    guard let prefetch = state.withLock({ $0.running[String(id)] }) else {
       throw Problem(404, "no prefetch `\(id)` is running; it may have ended")
     }
     prefetch.stop()

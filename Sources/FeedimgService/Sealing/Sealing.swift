@@ -10,12 +10,9 @@ final class Sealing: Sendable {
   /// With fewer descriptors, all of them are for connections and downloads.
   private static let fewestDescriptors = 1024
 
-  /// More bodies than the cache keeps copies of.
-  private static let maximumCount = 512
-
   private let isAllowed: Bool
-  /// The keys of bodies with one request since their last copy; no body is copied inside.
-  private let requested = Mutex<Set<String>>([])
+  /// Guards the number of requests; no body is copied inside.
+  private let demand = Mutex(SealingDemand())
 
   /// - Parameter descriptors: The limit of open descriptors of the process.
   init(descriptors: Int) { isAllowed = descriptors >= Self.fewestDescriptors && SealedBody.canBeSent() }
@@ -24,20 +21,39 @@ final class Sealing: Sendable {
   func copy(of image: MemoryHit, in loader: ImageLoader) -> SealedBody? {
     if let copy = image.copy { return copy as? SealedBody }
     guard isAllowed, (SealedBody.minimumLength...Self.maximumLength).contains(image.bytes.count),
-      isRepeated(image.variant.url.key), let body = SealedBody(image.bytes),
+      demand.withLock({ $0.noteRequest(image.variant.url.key) }), let body = SealedBody(image.bytes),
       loader.keep(body, cost: body.cost, of: image)
     else { return nil }
     return body
   }
+}
 
-  /// Notes a request for a body without a copy; true for every second one, since a copy takes as long as three responses
-  /// save by it.
-  private func isRepeated(_ key: String) -> Bool {
-    requested.withLock { requested in
-      if requested.remove(key) != nil { return true }
-      if requested.count >= Self.maximumCount { requested.removeAll() }
-      requested.insert(key)
-      return false
-    }
+/// The bodies that are requested so often that a copy pays (pure).
+///
+/// A copy takes as long as some three responses save by it. The second request for a body makes its copy. Each copy that
+/// is lost doubles the number of requests before the next one, so that copies that cannot be kept cost little.
+struct SealingDemand {
+  private struct Count {
+    var requests = 0
+    var needed = 2
+  }
+
+  /// More bodies than the cache keeps copies of.
+  private static let maximumCount = 512
+  private static let maximumNeed = 256
+
+  private var counts: [String: Count] = [:]
+
+  /// Counts a request for a body without a copy.
+  ///
+  /// - Returns: Whether to make the copy.
+  mutating func noteRequest(_ key: String) -> Bool {
+    if counts.count >= Self.maximumCount, counts[key] == nil { counts.removeAll() }
+    var count = counts[key] ?? Count()
+    count.requests += 1
+    let isDue = count.requests >= count.needed
+    if isDue { count = Count(needed: min(2 * count.needed, Self.maximumNeed)) }
+    counts[key] = count
+    return isDue
   }
 }
