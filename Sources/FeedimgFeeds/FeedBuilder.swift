@@ -52,20 +52,10 @@ struct FeedBuilder {
   }
 
   /// Reads entries of JSON: one value, or the elements of an array one after another.
-  ///
-  /// - Parameters:
-  ///   - text: The entries, or an object that has them in the first of the `members` that it has.
-  ///   - members: The members of the object.
-  ///   - read: Adds the pictures and faults of an entry.
-  /// - Throws: An error for invalid JSON.
   mutating func entries(
     in text: JSONText,
-    orIn members: [String] = [],
     _ read: (JSONValue, inout Entry) -> Void
   ) throws(JSONError) {
-    for name in members {
-      if let list = try text.member(name) { return try entries(in: list, read) }
-    }
     guard text.isArray else { return try entry(text, read) }
     try text.forEachElement { element throws(JSONError) in try entry(element, read) }
   }

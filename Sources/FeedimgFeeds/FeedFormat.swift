@@ -55,10 +55,8 @@ public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
   private static func text(of start: [UInt8]) -> String {
     let encoding = MarkupEncoding(of: start)
     guard encoding.name.hasPrefix("UTF-16") else { return String(decoding: start, as: UTF8.self) }
-    let units = stride(from: encoding.start, to: start.count - 1, by: 2).map { index in
-      let (first, second) = (UInt16(start[index]), UInt16(start[index + 1]))
-      return encoding.name == "UTF-16LE" ? second << 8 | first : first << 8 | second
-    }
+    let text = start.dropFirst(encoding.start)
+    let units = MarkupEncoding.units(of: text, isLittle: encoding.name == "UTF-16LE")
     return String(decoding: units, as: UTF16.self)
   }
 

@@ -191,11 +191,15 @@ import Testing
     #expect(try Self.rewriter().rewritten(latin(row.before)) == latin(row.after))
   }
 
-  @Test func `a feed in UTF-16 stays unchanged`() throws {
-    let text = "\u{FEFF}" + Self.item("<enclosure type='image/png' url='a.png'/>")
-    let bytes = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-    #expect(try FeedReader(format: .rss, base: ImageURL("https://x.example/")).read(bytes).items.count == 1)
-    #expect(try Self.rewriter().rewritten(bytes) == nil)
+  @Test(arguments: [true, false]) func `UTF-16 stays UTF-16`(_ isLittle: Bool) throws {
+    let row = Row("", Self.item("<description>ä😀 &lt;img src='⟦ä.jpg=>ä.jpg⟧'&gt;</description>"))
+    func utf16(_ text: String) -> [UInt8] {
+      ("\u{FEFF}" + text).utf16.flatMap { unit in
+        let bytes = [UInt8(unit & 0xFF), UInt8(unit >> 8)]
+        return isLittle ? bytes : bytes.reversed()
+      }
+    }
+    #expect(try Self.rewriter().rewritten(utf16(row.before)) == utf16(row.after))
   }
 
   static let others = [

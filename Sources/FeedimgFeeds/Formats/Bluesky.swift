@@ -7,8 +7,10 @@ import FeedimgModel
 /// ratio of a picture and not its size.
 enum Bluesky {
   static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
-    let lists = ["feed", "posts", "profiles", "actors", "followers", "follows", "thread"]
-    try feed.entries(in: document, orIn: lists, readView)
+    for name in ["feed", "posts", "profiles", "actors", "followers", "follows", "thread"] {
+      if let list = try document.member(name) { return try feed.entries(in: list, readView) }
+    }
+    try feed.entries(in: document, readView)
   }
 
   private static func readView(_ view: JSONValue, _ entry: inout Entry) {

@@ -11,8 +11,8 @@ final class HTMLPage: MarkupHandling {
   private var names: [String] = []
   /// The candidates of the first `source` of a `picture` for every screen.
   private var source: [ImageCandidate] = []
-  /// The key of the latest picture of `og:image`, to which the properties after it belong.
-  private var openGraph: String?
+  /// The pictures of `og:image`, which precede those of the body.
+  private var openGraph: [Picture] = []
 
   private init(_ entry: Entry, id: String?, page: String?) {
     self.entry = entry
@@ -26,7 +26,7 @@ final class HTMLPage: MarkupHandling {
     try feed.entry(nil) { entry throws(FeedError) in
       let reader = HTMLPage(entry, id: nil, page: page)
       try MarkupParser.parse(bytes, as: .html, in: MarkupEncoding(of: bytes), reader)
-      entry = reader.entry
+      entry = reader.finished()
     }
   }
 
@@ -42,13 +42,18 @@ final class HTMLPage: MarkupHandling {
         reader.entry.report(element.name, error.message)
       }
     }
-    entry = reader.entry
+    entry = reader.finished()
   }
 
   private func replay(_ node: XMLNode) {
     start(MarkupElement(name: node.name, attributes: node.attributes))
     for child in node.children { replay(child) }
     end()
+  }
+
+  private func finished() -> Entry {
+    addOpenGraph()
+    return entry
   }
 
   // MARK: Elements
@@ -83,6 +88,7 @@ final class HTMLPage: MarkupHandling {
   }
 
   private func readImage(_ attributes: [String: String]) {
+    addOpenGraph()
     imageCount += 1
     // A picture of one pixel counts visits.
     guard attributes["width"]?.nonBlank != "1" || attributes["height"]?.nonBlank != "1" else { return }
@@ -90,14 +96,18 @@ final class HTMLPage: MarkupHandling {
     if candidates.isEmpty { candidates = source }
     let place = "img[\(imageCount)]"
     let sized = candidates.filter { $0.width != nil }
-    let versions = sized.compactMap { candidate in
+    var versions = sized.compactMap { candidate in
       entry.url(candidate.url, "\(place) srcset", ignoresOtherSchemes: true).map {
         ImageVariant(role: .thumbnail, url: $0, width: candidate.width)
       }
     }
     var picture = Picture(id: id, alternativeText: attributes["alt"]?.nonBlank, page: page)
-    picture.use(versions)
-    if picture.original == nil {
+    if let widest = versions.indices.max(by: { (versions[$0].width ?? 0, $1) < (versions[$1].width ?? 0, $0) }
+    ) {
+      picture.original = versions.remove(at: widest)
+      picture.original?.role = .original
+      picture.thumbnails = versions
+    } else {
       let url =
         entry.url(attributes["src"], "\(place) src", ignoresOtherSchemes: true) ?? densest(candidates, place)
       picture.original = url.map { ImageVariant(role: .original, url: $0) }
@@ -112,6 +122,7 @@ final class HTMLPage: MarkupHandling {
   }
 
   private func readVideo(_ poster: String?) {
+    addOpenGraph()
     let url = entry.url(poster, "video poster", ignoresOtherSchemes: true)
     var picture = Picture(kind: .poster, id: id, page: page)
     picture.add(thumbnail: url.map { ImageVariant(role: .thumbnail, url: $0) })
@@ -123,9 +134,9 @@ final class HTMLPage: MarkupHandling {
   private func readOpenGraph(_ property: String?, _ content: String?) {
     switch property?.lowercased() {
     case "og:image", "og:image:url":
-      guard let url = entry.url(content, "og:image", ignoresOtherSchemes: true) else { return }
-      entry.add(Picture(id: id, page: page, original: ImageVariant(role: .original, url: url)))
-      openGraph = url.key
+      let url = entry.url(content, "og:image", ignoresOtherSchemes: true)
+      guard let url, openGraph.last?.original?.url.key != url.key else { return }
+      openGraph.append(Picture(id: id, page: page, original: ImageVariant(role: .original, url: url)))
     case "og:image:width":
       updateOpenGraph { $0.original?.width = content?.nonBlank.flatMap { Int($0) }?.positive }
     case "og:image:height":
@@ -136,7 +147,14 @@ final class HTMLPage: MarkupHandling {
     }
   }
 
+  /// Changes the latest picture, to which the properties after `og:image` belong.
   private func updateOpenGraph(_ change: (inout Picture) -> Void) {
-    if let openGraph { entry.update(openGraph, change) }
+    guard !openGraph.isEmpty else { return }
+    change(&openGraph[openGraph.count - 1])
+  }
+
+  private func addOpenGraph() {
+    for picture in openGraph { entry.add(picture) }
+    openGraph = []
   }
 }

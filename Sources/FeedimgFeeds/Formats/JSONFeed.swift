@@ -11,7 +11,7 @@ enum JSONFeed {
         feed.base = try document.member(name)?.value().text.flatMap { try? ImageURL($0) }?.text
       }
     }
-    try feed.entries(in: document, orIn: ["items"], readItem)
+    try feed.entries(in: try document.member("items") ?? document, readItem)
   }
 
   private static func readItem(_ item: JSONValue, _ entry: inout Entry) {

@@ -4,7 +4,10 @@ import FeedimgModel
 /// Post views of the Lemmy API: one, or a list.
 enum Lemmy {
   static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
-    try feed.entries(in: document, orIn: ["posts", "items", "post_view"], readView)
+    for name in ["posts", "items", "post_view"] {
+      if let list = try document.member(name) { return try feed.entries(in: list, readView) }
+    }
+    try feed.entries(in: document, readView)
   }
 
   private static func readView(_ view: JSONValue, _ entry: inout Entry) {

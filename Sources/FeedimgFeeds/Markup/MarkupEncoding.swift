@@ -35,6 +35,15 @@ struct MarkupEncoding: Equatable {
     }
   }
 
+  /// The code units of a text in UTF-16.
+  static func units(of text: some RandomAccessCollection<UInt8>, isLittle: Bool) -> [UInt16] {
+    let bytes = Array(text)
+    return stride(from: 0, to: bytes.count - 1, by: 2).map { index in
+      let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+      return isLittle ? second << 8 | first : first << 8 | second
+    }
+  }
+
   /// Names that browsers read as Windows-1252 (WHATWG Encoding §4.2).
   private static let westernNames = [
     "", "ascii", "us-ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252",

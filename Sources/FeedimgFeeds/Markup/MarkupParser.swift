@@ -24,7 +24,7 @@ protocol MarkupHandling: AnyObject {
 ///
 /// It knows the predefined entities and those of HTML, which feeds often use without a declaration. Entities that
 /// the document declares are unknown to it, so that they can neither grow nor read files.
-final class MarkupParser {
+enum MarkupParser {
   enum Language {
     case xml
     case html
@@ -38,42 +38,6 @@ final class MarkupParser {
   /// The most attributes of an element; libxml2 compares each with all others.
   static let maximumAttributes = 1000
 
-  private var rest: ArraySlice<UInt8>
-  private let xml: cxml_library
-  private let context: xmlParserCtxtPtr
-  private let language: Language
-  private let handler: any MarkupHandling
-  private var depth = 0
-  /// The entity that was looked up last, and its text.
-  private let entity: UnsafeMutablePointer<xmlEntity>
-  private let entityText: UnsafeMutableBufferPointer<xmlChar>
-  private var failure: FeedError?
-
-  private init(
-    _ bytes: ArraySlice<UInt8>,
-    _ language: Language,
-    _ handler: any MarkupHandling
-  ) throws(FeedError) {
-    guard let xml = cxml_open()?.pointee else {
-      throw FeedError(.unavailable, "cannot open libxml2; install the Debian package libxml2")
-    }
-    guard let context = language == .xml ? xml.NewParserCtxt() : xml.htmlNewParserCtxt() else {
-      throw FeedError(.unavailable, "out of memory")
-    }
-    rest = bytes
-    (self.xml, self.context, self.language, self.handler) = (xml, context, language, handler)
-    entity = .allocate(capacity: 1)
-    entity.initialize(to: xmlEntity())
-    entityText = .allocate(capacity: 5)
-    entityText.initialize(repeating: 0)
-  }
-
-  deinit {
-    xml.FreeParserCtxt(context)
-    entity.deallocate()
-    entityText.deallocate()
-  }
-
   /// - Throws: ``FeedError`` for XML that is not well-formed, and for a document that is nested too deep. The
   ///   handler has then received the parts before the error.
   static func parse(
@@ -82,83 +46,135 @@ final class MarkupParser {
     in encoding: MarkupEncoding,
     _ handler: some MarkupHandling
   ) throws(FeedError) {
-    let text = document[encoding.start...]
-    let parser = try MarkupParser(language == .html ? complete(text) : text, language, handler)
-    withExtendedLifetime(parser) { parser.parse(in: encoding.name) }
-    if let failure = parser.failure { throw failure }
+    try document[encoding.start...].withUnsafeBufferPointer { bytes throws(FeedError) in
+      try parse(bytes, as: language, encoding: encoding.name, handler)
+    }
   }
 
-  private func parse(in encoding: String) {
-    let data = Unmanaged.passUnretained(self).toOpaque()
-    context.pointee.userData = data
-    context.pointee.sax.pointee = language == .xml ? Self.xmlEvents() : Self.htmlEvents()
-    let read: xmlInputReadCallback = { data, buffer, count in
-      MarkupParser.of(data)?.read(into: buffer, Int(count)) ?? -1
+  private static func parse(
+    _ bytes: UnsafeBufferPointer<UInt8>,
+    as language: Language,
+    encoding: String,
+    _ handler: some MarkupHandling
+  ) throws(FeedError) {
+    guard let xml = cxml_open()?.pointee else {
+      throw FeedError(.unavailable, "cannot open libxml2; install the Debian package libxml2")
     }
-    switch language {
-    case .xml:
-      let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
-      xml.FreeDoc(xml.CtxtReadIO(context, read, nil, data, nil, encoding, options))
-    case .html:
-      // The declared encoding is ignored if one is given.
-      let options = Int32(HTML_PARSE_NONET.rawValue)
-      xml.FreeDoc(xml.htmlCtxtReadIO(context, read, nil, data, nil, encoding, options))
+    guard let context = language == .xml ? xml.NewParserCtxt() : xml.htmlNewParserCtxt() else {
+      throw FeedError(.unavailable, "out of memory")
     }
-    guard failure == nil, language == .xml, context.pointee.wellFormed == 0 else { return }
-    failure = FeedError(.malformed, "not XML")
+    defer { xml.FreeParserCtxt(context) }
+    let source = MarkupSource(language == .html ? complete(bytes) : bytes, xml, context, language, handler)
+    withExtendedLifetime(source) {
+      let data = Unmanaged.passUnretained(source).toOpaque()
+      context.pointee.userData = data
+      context.pointee.sax.pointee = language == .xml ? MarkupSource.xmlEvents() : MarkupSource.htmlEvents()
+      let read: xmlInputReadCallback = { data, buffer, count in
+        MarkupSource.of(data)?.read(into: buffer, Int(count)) ?? -1
+      }
+      switch language {
+      case .xml:
+        let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
+        xml.FreeDoc(xml.CtxtReadIO(context, read, nil, data, nil, encoding, options))
+      case .html:
+        // The declared encoding is ignored if one is given.
+        let options = Int32(HTML_PARSE_NONET.rawValue)
+        xml.FreeDoc(xml.htmlCtxtReadIO(context, read, nil, data, nil, encoding, options))
+      }
+    }
+    if let failure = source.failure { throw failure }
+    guard language == .html || context.pointee.wellFormed != 0 else { throw FeedError(.malformed, "not XML") }
   }
+}
 
+extension MarkupParser {
   /// The bytes without a tag that the end of the page cuts, whose URLs may be cut too; browsers ignore it.
-  private static func complete(_ page: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  private static func complete(_ page: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     let mark = page.lastIndex { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: ">") }
     guard let mark, page[mark] == UInt8(ascii: "<") else { return page }
-    return page[..<mark]
+    return UnsafeBufferPointer(rebasing: page[..<mark])
+  }
+}
+
+/// The input and the state of a parser, which libxml2 hands to the callbacks.
+private final class MarkupSource {
+  private var rest: UnsafeBufferPointer<UInt8>
+  private let xml: cxml_library
+  private let context: xmlParserCtxtPtr
+  private let language: MarkupParser.Language
+  private let handler: any MarkupHandling
+  private var depth = 0
+  /// The entity that was looked up last, and its text.
+  private let entity = UnsafeMutablePointer<xmlEntity>.allocate(capacity: 1)
+  private let entityText = UnsafeMutableBufferPointer<xmlChar>.allocate(capacity: 5)
+  private(set) var failure: FeedError?
+
+  init(
+    _ bytes: UnsafeBufferPointer<UInt8>,
+    _ xml: cxml_library,
+    _ context: xmlParserCtxtPtr,
+    _ language: MarkupParser.Language,
+    _ handler: any MarkupHandling
+  ) {
+    rest = bytes
+    self.xml = xml
+    self.context = context
+    self.language = language
+    self.handler = handler
+    entity.initialize(to: xmlEntity())
+    entityText.initialize(repeating: 0)
   }
 
-  private static func of(_ data: UnsafeMutableRawPointer?) -> MarkupParser? {
-    data.map { Unmanaged<MarkupParser>.fromOpaque($0).takeUnretainedValue() }
+  deinit {
+    entity.deallocate()
+    entityText.deallocate()
   }
 
-  private func read(into buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int32 {
+  static func of(_ data: UnsafeMutableRawPointer?) -> MarkupSource? {
+    data.map { Unmanaged<MarkupSource>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  func read(into buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int32 {
     // The room for attributes of the element that is being read; libxml2 doubles it when it is full.
     let room = Int(context.pointee.maxatts) / (language == .xml ? 5 : 2)
     if failure != nil { return -1 }
-    if room > 2 * Self.maximumAttributes {
+    if room > 2 * MarkupParser.maximumAttributes {
       // libxml2 cannot be stopped here, because it uses the input.
-      fail("an element has more than \(Self.maximumAttributes) attributes")
+      fail("an element has more than \(MarkupParser.maximumAttributes) attributes")
       return -1
     }
     let piece = rest.prefix(count)
-    UnsafeMutableRawBufferPointer(start: buffer, count: count).copyBytes(from: piece)
-    rest = rest.dropFirst(piece.count)
+    guard let buffer, let start = piece.base.baseAddress.map({ $0 + piece.startIndex }) else { return 0 }
+    UnsafeMutableRawPointer(buffer).copyMemory(from: start, byteCount: piece.count)
+    rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
     return Int32(piece.count)
   }
 
   // MARK: Events
 
-  private static func xmlEvents() -> xmlSAXHandler {
+  static func xmlEvents() -> xmlSAXHandler {
     var events = xmlSAXHandler()
     events.initialized = UInt32(XML_SAX2_MAGIC)
     events.startElementNs = { data, name, prefix, namespace, _, _, count, _, attributes in
-      MarkupParser.of(data)?.start(name, prefix, namespace, attributes, Int(count))
+      MarkupSource.of(data)?.start(name, prefix, namespace, attributes, Int(count))
     }
-    events.endElementNs = { data, _, _, _ in MarkupParser.of(data)?.end() }
-    events.characters = { data, text, count in MarkupParser.of(data)?.text(text, Int(count)) }
+    events.endElementNs = { data, _, _, _ in MarkupSource.of(data)?.end() }
+    events.characters = { data, text, count in MarkupSource.of(data)?.text(text, Int(count)) }
     events.cdataBlock = events.characters
-    events.getEntity = { data, name in MarkupParser.of(data)?.find(name) }
+    events.getEntity = { data, name in MarkupSource.of(data)?.find(name) }
     events.serror = { data, error in
       guard let error, error.pointee.level == XML_ERR_FATAL else { return }
-      MarkupParser.of(data)?.fail(error.pointee.message, Int(error.pointee.line))
+      MarkupSource.of(data)?.fail(error.pointee.message, Int(error.pointee.line))
     }
     return events
   }
 
-  private static func htmlEvents() -> xmlSAXHandler {
+  static func htmlEvents() -> xmlSAXHandler {
     var events = xmlSAXHandler()
     events.initialized = 1
-    events.startElement = { data, name, attributes in MarkupParser.of(data)?.start(name, attributes) }
-    events.endElement = { data, _ in MarkupParser.of(data)?.end() }
-    events.characters = { data, text, count in MarkupParser.of(data)?.text(text, Int(count)) }
+    events.startElement = { data, name, attributes in MarkupSource.of(data)?.start(name, attributes) }
+    events.endElement = { data, _ in MarkupSource.of(data)?.end() }
+    events.characters = { data, text, count in MarkupSource.of(data)?.text(text, Int(count)) }
     return events
   }
 
@@ -218,7 +234,7 @@ final class MarkupParser {
   private func enter() -> Bool {
     guard failure == nil else { return false }
     depth += 1
-    let limit = language == .xml ? Self.maximumDepth.xml : Self.maximumDepth.html
+    let limit = language == .xml ? MarkupParser.maximumDepth.xml : MarkupParser.maximumDepth.html
     guard depth > limit else { return true }
     fail("elements are nested more than \(limit) deep")
     xml.StopParser(context)

@@ -66,7 +66,8 @@ final class XMLFeed: MarkupHandling {
     guard open.isEmpty else { return }
     defer { length = 0 }
     switch node.name {
-    case "item" where format == .rss, "entry" where format == .atom: read(node)
+    case "item" where format == .rss: read(node, RSS.read)
+    case "entry" where format == .atom: read(node, Atom.read)
     case "link" where !isBaseGiven: useAsBase(node)
     default: break
     }
@@ -78,10 +79,11 @@ final class XMLFeed: MarkupHandling {
     if length <= FeedReader.maximumEntryLength { node.bytes += bytes }
   }
 
-  private func read(_ node: XMLNode) {
-    feed.entry(node.identifier) { entry in
+  private func read(_ node: XMLNode, _ read: (XMLNode, inout Entry) -> Void) {
+    let id = ["guid", "id"].lazy.compactMap { node.child($0)?.text.nonBlank }.first
+    feed.entry(id) { entry in
       guard length <= FeedReader.maximumEntryLength else { return entry.reportLength() }
-      Syndication.read(node, &entry)
+      read(node, &entry)
     }
   }
 
@@ -119,11 +121,8 @@ final class XMLNode {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The identifier of an entry: `guid` or `rdf:about` in RSS, `id` in Atom.
-  var identifier: String? {
-    let elements = ["guid", "id"].compactMap { name in children.first { $0.name == name && !$0.isMedia } }
-    return elements.lazy.compactMap(\.text.nonBlank).first ?? attributes["rdf:about"]?.nonBlank
-  }
+  /// The first child with a name, outside Media RSS.
+  func child(_ name: String) -> XMLNode? { children.first { $0.name == name && !$0.isMedia } }
 
   func number(_ name: String) -> Int? { attributes[name]?.nonBlank.flatMap { Int($0) }?.positive }
 }

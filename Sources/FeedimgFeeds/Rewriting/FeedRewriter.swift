@@ -24,16 +24,34 @@ package struct FeedRewriter {
 
   /// The feed with new addresses.
   ///
-  /// - Returns: Nil for a document without pictures, for one that is not a well-formed feed, and for encodings that do not extend ASCII.
+  /// UTF-16 and the encodings that extend ASCII are supported.
+  ///
+  /// - Returns: Nil for a document without pictures, for one that is not a well-formed feed, and for other encodings.
   package func rewritten(_ document: [UInt8]) -> [UInt8]? {
     guard let format = FeedFormat(detecting: document), [.rss, .atom, .jsonFeed].contains(format),
       let feed = try? FeedReader(format: format, base: base).read(document)
     else { return nil }
     let pictures = FeedPictures(feed.items, address)
     if format == .jsonFeed { return JSONFeedEdits.edits(of: document, base, pictures).applied(to: document) }
-    let encoding = MarkupEncoding(of: document).name
-    guard encoding == "UTF-8" || Self.extendsASCII(encoding) else { return nil }
-    return XMLFeedEdits.edits(of: document, base, pictures, isUTF8: encoding == "UTF-8").applied(to: document)
+    let encoding = MarkupEncoding(of: document)
+    func edited(_ document: [UInt8], isUTF8: Bool = true) -> [UInt8]? {
+      XMLFeedEdits.edits(of: document, base, pictures, isUTF8: isUTF8).applied(to: document)
+    }
+    switch encoding.name {
+    case "UTF-8": return edited(document)
+    case "UTF-16LE", "UTF-16BE":
+      let isLittle = encoding.name == "UTF-16LE"
+      let units = MarkupEncoding.units(of: document, isLittle: isLittle)
+      guard document.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self),
+        let changed = edited(Array(text.utf8))
+      else { return nil }
+      return String(decoding: changed, as: UTF8.self).utf16.flatMap { unit in
+        let (low, high) = (UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8))
+        return isLittle ? [low, high] : [high, low]
+      }
+    case let name where Self.extendsASCII(name): return edited(document, isUTF8: false)
+    default: return nil
+    }
   }
 
   /// The URL of a reference; nil if it is not of http or https.

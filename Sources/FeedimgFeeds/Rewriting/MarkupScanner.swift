@@ -31,11 +31,10 @@ struct MarkupScanner {
       } else if isXML, isNext("<![CDATA[") {
         skip(past: "]]>", from: offset + 9)
         return .literal(start + 9..<max(start + 9, offset - 3))
-      } else if isXML, isNext("<?") {
-        skip(past: "?>", from: offset + 2)
+      } else if isXML, isNext("<!DOCTYPE") {
+        skipDeclaration()
       } else if isNext("<!") || isNext("<?") {
-        // The rest of a document type declaration with entities is text outside all elements.
-        skip(past: ">", from: offset + 2)
+        skip(past: isXML ? "?>" : ">", from: offset + 2)
       } else {
         guard let tag = takeTag() else { return nil }
         if !isXML, !tag.isEnd, Self.rawNames.contains(tag.name) { skipRawText(of: tag.name) }
@@ -77,6 +76,28 @@ struct MarkupScanner {
         return
       }
       offset += 1
+    }
+  }
+
+  /// Moves behind a document type declaration with its internal subset.
+  private mutating func skipDeclaration() {
+    var (quote, depth) = (nil as UInt8?, 0)
+    while offset < bytes.count {
+      if quote == nil, isNext("<!--") {
+        skip(past: "-->", from: offset + 4)
+        continue
+      }
+      let byte = bytes[offset]
+      offset += 1
+      switch byte {
+      case quote: quote = nil
+      case _ where quote != nil: break
+      case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
+      case UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "]"): depth -= 1
+      case UInt8(ascii: ">") where depth <= 0: return
+      default: break
+      }
     }
   }
 

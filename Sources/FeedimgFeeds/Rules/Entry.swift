@@ -23,11 +23,6 @@ struct Entry {
     pictures.append(picture)
   }
 
-  /// Changes the picture with a key.
-  mutating func update(_ key: String, _ change: (inout Picture) -> Void) {
-    if let index = indexes[key] { change(&pictures[index]) }
-  }
-
   /// Adds smaller versions to the first picture.
   mutating func addToFirst(_ thumbnails: [ImageVariant]) {
     guard !pictures.isEmpty else { return }

@@ -8,7 +8,7 @@ struct ImageCandidate: Equatable {
   /// The descriptor `x`; 1 without one.
   var density = 1.0
 
-  /// Parses a `srcset` attribute (HTML §4.8.4.3.10), except for parentheses, which no descriptor has.
+  /// Parses a `srcset` attribute (HTML §4.8.4.3.10).
   ///
   /// - Returns: The valid candidates in order; of candidates with the same descriptor, the first.
   static func candidates(in attribute: String) -> [ImageCandidate] {
@@ -22,8 +22,7 @@ struct ImageCandidate: Equatable {
       rest = rest[url.endIndex...]
       let end = url.lastIndex { $0 != comma }.map { url.index(after: $0) } ?? url.startIndex
       // A comma at the end of the URL ends the candidate.
-      let descriptors = end == url.endIndex ? rest.prefix { $0 != comma } : rest.prefix(0)
-      rest = rest[descriptors.endIndex...]
+      let descriptors = end == url.endIndex ? takeDescriptors(from: &rest) : []
       guard var candidate = ImageCandidate(descriptors) else { continue }
       candidate.url = String(Substring(url[..<end]))
       let start = attribute.utf8.distance(from: attribute.utf8.startIndex, to: url.startIndex)
@@ -35,9 +34,9 @@ struct ImageCandidate: Equatable {
   }
 
   /// - Returns: Nil for descriptors that are invalid or contradict one another.
-  private init?(_ descriptors: Substring.UTF8View) {
+  private init?(_ descriptors: [String]) {
     var (width, height, density) = (nil as Int?, nil as Int?, nil as Double?)
-    for descriptor in descriptors.split(whereSeparator: Self.isSpace).map({ String(Substring($0)) }) {
+    for descriptor in descriptors {
       let number = String(descriptor.dropLast())
       switch descriptor.last {
       case "w":
@@ -58,6 +57,32 @@ struct ImageCandidate: Equatable {
     url = ""
     self.width = width
     self.density = density ?? 1
+  }
+
+  /// The descriptors up to the comma that ends the candidate; a comma in parentheses does not.
+  private static func takeDescriptors(from rest: inout Substring.UTF8View) -> [String] {
+    var descriptors: [String] = []
+    var current: [UInt8] = []
+    var isInParentheses = false
+    func flush() {
+      if !current.isEmpty { descriptors.append(String(decoding: current, as: UTF8.self)) }
+      current = []
+    }
+    while let byte = rest.popFirst() {
+      if isInParentheses {
+        current.append(byte)
+        isInParentheses = byte != UInt8(ascii: ")")
+      } else if isSpace(byte) {
+        flush()
+      } else if byte == comma {
+        break
+      } else {
+        current.append(byte)
+        isInParentheses = byte == UInt8(ascii: "(")
+      }
+    }
+    flush()
+    return descriptors
   }
 
   private static let comma = UInt8(ascii: ",")

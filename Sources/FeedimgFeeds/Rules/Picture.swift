@@ -17,15 +17,6 @@ struct Picture {
     if let thumbnail { thumbnails.append(thumbnail) }
   }
 
-  /// Uses the widest version as the original, and the others as smaller versions.
-  mutating func use(_ versions: [ImageVariant]) {
-    thumbnails = versions
-    let widest = versions.indices.max { (versions[$0].width ?? 0, $1) < (versions[$1].width ?? 0, $0) }
-    guard let widest else { return }
-    original = thumbnails.remove(at: widest)
-    original?.role = .original
-  }
-
   /// The URL that identifies the picture within its entry.
   var key: String? { (original ?? thumbnails.first)?.url.key }
 

@@ -10,7 +10,7 @@ struct Hardware: Hashable, Sendable {
     case monitor
   }
 
-  /// `DEVTYPE` of the interface, such as `wlan` or `wwan`; nil if there is none.
+  /// `DEVTYPE` of the interface, such as `wwan`, or `wlan` for any Wi-Fi radio; nil if there is none.
   var deviceType: String?
   /// Whether to ask nl80211.
   var mayBeWireless = false
@@ -78,9 +78,9 @@ extension USBDevice {
 /// The properties of an interface in sysfs.
 struct SysfsInterface {
   private let folder: String
-  /// `DEVTYPE`, such as `wlan`; nil for plain Ethernet.
+  /// `DEVTYPE`, such as `wwan`; nil for plain Ethernet.
   ///
-  /// Drivers that set no type still show a Wi-Fi radio.
+  /// It is `wlan` for a Wi-Fi radio of a driver that sets no type.
   let deviceType: String?
 
   var hasDevice: Bool { TextFile.exists("\(folder)/device") }
