@@ -166,7 +166,9 @@ struct MarkdownScanner {
 
   /// Reads a table if the line is its header, which a row of dashes follows.
   private mutating func addTable(_ header: Line) {
-    guard header.contains(UInt8(ascii: "|")), count < lines.count, case .text = Self.block(lines[count]),
+    // A header that begins with code or an HTML tag is that of a table for readers, such as a list of facts.
+    guard let first = header.first(where: { $0 != 0x20 }), !"`~<".utf8.contains(first),
+      header.contains(UInt8(ascii: "|")), count < lines.count, case .text = Self.block(lines[count]),
       Self.isDelimiter(lines[count])
     else { return }
     var table = MarkdownTable(

@@ -28,6 +28,7 @@ struct FormatTests {
     ("a fence of tildes with backticks inside", "~~~\n```\n| a | b |\n|--|--|\n~~~\n" + plain),
     ("a fence that only a longer one closes", "````\n```\n| a | b |\n|--|--|\n````\n" + plain),
     ("inline code that looks like a fence", "``` a ``` | b\n\n" + plain),
+    ("a table for readers whose header is code", "`fact` | meaning\n--- | ---\na | b\n\n" + plain),
     ("indented code before it", "    | a | b |\n    |--|--|\n\n" + plain),
     ("a comment before it", "<!-- | a | b |\n|--|--|\n| c | d |\n-->\n" + plain),
     ("a quote before it", "> | a | b |\n> |--|--|\n\n" + plain),

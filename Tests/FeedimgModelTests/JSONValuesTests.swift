@@ -2,7 +2,7 @@ import FeedimgJSON
 import FeedimgModel
 import Testing
 
-struct JSONConvertibleTests {
+struct JSONValuesTests {
   private let item: FeedItem
   private let resolution: Resolution
 
