@@ -25,9 +25,6 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   func contains(_ key: Key) -> Bool { slots[key] != nil }
 
-  /// The keys that fulfil a condition, in no order.
-  func keys(where isWanted: (Key) -> Bool) -> [Key] { slots.keys.filter(isWanted) }
-
   /// The value of a key, without counting a use.
   func peek(_ key: Key) -> Value? { slots[key]?.value }
 
@@ -47,7 +44,7 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     protected.use(key)
     slots[key]?.isProtected = true
     protectedCost += cost
-    while protectedCost > limit / 5 * 4, let oldest = protected.oldest, oldest != key {
+    while protectedCost > limit / 5 * 4, let oldest = protected.minimumRecent, oldest != key {
       protected.remove(oldest)
       onProbation.use(oldest)
       slots[oldest]?.isProtected = false
@@ -102,7 +99,7 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Evicts values until the rest cost at most `target`, first those on probation.
   mutating func shrink(to target: Int) -> [Value] {
     var gone: [Value] = []
-    while cost > max(0, target), let key = onProbation.oldest ?? protected.oldest {
+    while cost > max(0, target), let key = onProbation.minimumRecent ?? protected.minimumRecent {
       gone += remove(key)
     }
     return gone
@@ -114,40 +111,60 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// Keys in the order of their use (pure).
+/// Keys in the order of their use, as a doubly linked list in an array (pure).
 ///
-/// Each use moves a key to a new line at the end, and leaves an empty line. Empty lines are dropped when they are the most.
+/// Every change takes constant time.
 struct RecencyOrder<Key: Hashable & Sendable>: Sendable {
-  private var lines: [Key?] = []
-  private var places: [Key: Int] = [:]
-  /// All lines before this one are empty.
-  private var start = 0
-
-  /// The least recently used key.
-  var oldest: Key? {
-    mutating get {
-      while start < lines.count, lines[start] == nil { start += 1 }
-      return start < lines.count ? lines[start] : nil
-    }
+  private struct Node {
+    var key: Key
+    var newer: Int?
+    var older: Int?
   }
+
+  private var nodes: [Node?] = []
+  private var free: [Int] = []
+  private var places: [Key: Int] = [:]
+  private var newest: Int?
+  private var oldest: Int?
+
+  init() {}
+
+  var count: Int { places.count }
+
+  var minimumRecent: Key? { oldest.flatMap { nodes[$0]?.key } }
 
   /// Makes a key the most recently used one, and adds it if it is missing.
   mutating func use(_ key: Key) {
-    if let place = places[key], place == lines.count - 1 { return }
-    remove(key)
-    if lines.count > 2 * places.count + 64 { dropEmptyLines() }
-    places[key] = lines.count
-    lines.append(key)
+    if let place = places[key] {
+      guard place != newest else { return }
+      unlink(place)
+      link(place, key: key)
+    } else {
+      let place = free.popLast() ?? nodes.count
+      if place == nodes.count { nodes.append(nil) }
+      places[key] = place
+      link(place, key: key)
+    }
   }
 
   /// Removes a key, if it is there.
   mutating func remove(_ key: Key) {
-    if let place = places.removeValue(forKey: key) { lines[place] = nil }
+    guard let place = places.removeValue(forKey: key) else { return }
+    unlink(place)
+    nodes[place] = nil
+    free.append(place)
   }
 
-  private mutating func dropEmptyLines() {
-    let keys = lines.compactMap(\.self)
-    for (place, key) in keys.enumerated() { places[key] = place }
-    (lines, start) = (keys, 0)
+  private mutating func link(_ place: Int, key: Key) {
+    nodes[place] = Node(key: key, newer: nil, older: newest)
+    if let newest { nodes[newest]?.newer = place }
+    newest = place
+    oldest = oldest ?? place
+  }
+
+  private mutating func unlink(_ place: Int) {
+    guard let node = nodes[place] else { return }
+    if let newer = node.newer { nodes[newer]?.older = node.older } else { newest = node.older }
+    if let older = node.older { nodes[older]?.newer = node.newer } else { oldest = node.newer }
   }
 }

@@ -51,13 +51,12 @@ package final class MemoryCache: Sendable {
   }
 
   private struct State {
-    var encoded = EncodedImages()
-    var decoded = BoundedStore<DecodedKey, DecodedImage>(limit: ByteCount(0))
+    var encoded = EncodedImages(limit: ByteCount(0))
+    var decoded = DecodedImages(limit: ByteCount(0))
     /// Nil before the first image.
     var limits: MemoryLimits?
     var kinds = MemoryKinds.all
-    /// The number of changes: an image that is read meanwhile may be older than one of them.
-    var changes = 0
+    var reads = OpenReads()
     var onFilling: (@Sendable () -> Void)?
     /// The number of removals that the images follow; nil before the first use.
     var removals: Int?
@@ -65,20 +64,13 @@ package final class MemoryCache: Sendable {
     mutating func insert(_ image: Image, for key: String) -> Removed {
       Removed(
         encoded: encoded.insert(image, for: key),
-        decoded: removeDecoded(key, exceptOf: image.checksum)
+        decoded: decoded.remove(key, exceptOf: image.checksum)
       )
     }
 
-    /// Removes all sizes of a decoded image, except those with this checksum.
-    mutating func removeDecoded(_ url: String, exceptOf checksum: UInt64? = nil) -> [DecodedImage] {
-      decoded.keys { $0.url == url }.flatMap { key in
-        checksum != nil && decoded.peek(key)?.checksum == checksum ? [] : decoded.remove(key)
-      }
-    }
-
     mutating func removeAll() -> Removed {
-      changes += 1
-      return Removed(encoded: encoded.store.shrink(to: 0), decoded: decoded.shrink(to: 0))
+      reads.overtakeAll()
+      return Removed(encoded: encoded.shrink(to: 0), decoded: decoded.shrink(to: 0))
     }
 
     /// Removes all images if a user has removed images from the disk since the last call.
@@ -92,22 +84,16 @@ package final class MemoryCache: Sendable {
       guard let limits else { return Removed() }
       let copies = kinds.contains(.copies) ? [] : encoded.removeCopies()
       return Removed(
-        encoded: copies + encoded.store.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0)),
+        encoded: copies + encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0)),
         decoded: decoded.setLimit(kinds.contains(.decoded) ? limits.decoded : ByteCount(0))
       )
     }
   }
 
-  private struct DecodedImage: Sendable {
-    var bitmap: Bitmap
-    /// The checksum of the encoded bytes.
-    var checksum: UInt64
-  }
-
   /// Evicted images, to release outside the lock.
   private struct Removed: Sendable {
     var encoded: [EncodedImages.Entry] = []
-    var decoded: [DecodedImage] = []
+    var decoded: [DecodedImages.Entry] = []
 
     mutating func add(_ other: Removed) {
       encoded += other.encoded
@@ -135,11 +121,16 @@ package final class MemoryCache: Sendable {
     (self.removals, standard) = (removals, limits)
   }
 
+  /// Makes a cache for encoded images only.
+  package convenience init(limit: ByteCount) {
+    self.init(limits: { MemoryLimits(total: limit, isDecoding: false) })
+  }
+
   /// The image of a key, counted as used.
   package subscript(key: String) -> Image? { read { $0.encoded.use(key)?.image } }
 
   /// Whether a key has an image, as of the last ``dropRemoved()``; counts no use.
-  package func contains(_ key: String) -> Bool { state.withLock { $0.encoded.store.contains(key) } }
+  package func contains(_ key: String) -> Bool { state.withLock { $0.encoded.contains(key) } }
 
   /// Removes all images if a user has removed images from the disk; each use of an image does the same.
   package func dropRemoved() { read { _ in } }
@@ -152,12 +143,12 @@ package final class MemoryCache: Sendable {
   }
 
   /// The decoded image of a key, counted as used.
-  package subscript(key: DecodedKey) -> Bitmap? { read { $0.decoded.use(key)?.bitmap } }
+  package subscript(key: DecodedKey) -> Bitmap? { read { $0.decoded.use(key, of: nil) } }
 
   /// The decoded image of a key, counted as used; nil if it was decoded from other bytes.
   package subscript(key: DecodedKey, of bytes: [UInt8]) -> Bitmap? {
     let checksum = Checksum.of(bytes)
-    return read { $0.decoded.peek(key)?.checksum == checksum ? $0.decoded.use(key)?.bitmap : nil }
+    return read { $0.decoded.use(key, of: checksum) }
   }
 
   /// The encoded images.
@@ -165,12 +156,11 @@ package final class MemoryCache: Sendable {
 
   /// The copies of encoded images, whose bytes count among those.
   package var copies: (count: Int, size: ByteCount) {
-    let copies = state.withLock { $0.encoded.copies }
-    return (copies.count, ByteCount(copies.reduce(0) { $0 + $1.copy.cost }))
+    state.withLock { ($0.encoded.copyCount, ByteCount($0.encoded.copyCost)) }
   }
 
   /// The decoded images.
-  package var decoded: Account { state.withLock { Account($0.decoded) } }
+  package var decoded: Account { state.withLock { Account($0.decoded.store) } }
 
   /// Calls a closure once, when the cache is large enough for memory pressure to matter.
   ///
@@ -195,15 +185,13 @@ package final class MemoryCache: Sendable {
     guard removals ?? count == count else { return }
     change { state in
       var gone = state.follow(count)
-      state.changes += 1
+      state.reads.supersede(key)
       gone.add(state.insert(image, for: key))
       return gone
     }
   }
 
-  /// Reads an image from elsewhere, and keeps it unless an image was inserted, updated or removed meanwhile.
-  ///
-  /// The image may then be older than the change. The next use reads it again.
+  /// Reads an image from elsewhere, and keeps it unless the image of the key was changed or removed meanwhile.
   ///
   /// - Parameters:
   ///   - key: The key of the image.
@@ -215,14 +203,14 @@ package final class MemoryCache: Sendable {
     ifWanted isWanted: () -> Bool = { true },
     from read: () -> Image?
   ) -> Image? {
-    let changes = self.read { $0.changes }
+    self.read { $0.reads.begin(key) }
     let image = read()
     let kept = isWanted() ? image : nil
     if kept != nil { prepare() }
     let removals = removals()
     change { state in
       var gone = state.follow(removals)
-      if let kept, state.changes == changes { gone.add(state.insert(kept, for: key)) }
+      if !state.reads.end(key), let kept { gone.add(state.insert(kept, for: key)) }
       return gone
     }
     return image
@@ -231,9 +219,8 @@ package final class MemoryCache: Sendable {
   /// Updates the response of an image, if it is still `asked`.
   package func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) {
     change { state in
-      state.changes += 1
-      state.encoded.update(key, from: asked, to: updated)
-      return Removed()
+      state.reads.supersede(key)
+      return Removed(encoded: state.encoded.update(key, from: asked, to: updated))
     }
   }
 
@@ -284,21 +271,19 @@ package final class MemoryCache: Sendable {
   ///     bitmap is not kept.
   package func insert(_ bitmap: Bitmap, for key: DecodedKey, of bytes: [UInt8]) {
     prepare()
-    let image = DecodedImage(bitmap: bitmap, checksum: Checksum.of(bytes))
-    let cost = bitmap.bytes.count + Self.overhead
+    let entry = DecodedImages.Entry(key: key, bitmap: bitmap, checksum: Checksum.of(bytes))
     change { state in
-      if let now = state.encoded.store.peek(key.url)?.image.bytes, !now.isIdentical(to: bytes) {
-        return Removed()
-      }
-      return Removed(decoded: state.decoded.insert(image, for: key, cost: cost))
+      if let now = state.encoded.bytes(key.url), !now.isIdentical(to: bytes) { return Removed() }
+      let cost = bitmap.bytes.count + Self.overhead
+      return Removed(decoded: state.decoded.insert(entry, cost: cost))
     }
   }
 
   /// Removes an image, encoded and decoded.
   package func remove(_ key: String) {
     change { state in
-      state.changes += 1
-      return Removed(encoded: state.encoded.store.remove(key), decoded: state.removeDecoded(key))
+      state.reads.supersede(key)
+      return Removed(encoded: state.encoded.remove(key), decoded: state.decoded.remove(key))
     }
   }
 
@@ -310,7 +295,7 @@ package final class MemoryCache: Sendable {
     change { state in
       let decoded = state.decoded.shrink(to: size.bytes - state.encoded.store.cost)
       return Removed(
-        encoded: state.encoded.store.shrink(to: size.bytes - state.decoded.cost),
+        encoded: state.encoded.shrink(to: size.bytes - state.decoded.store.cost),
         decoded: decoded
       )
     }
@@ -358,7 +343,7 @@ package final class MemoryCache: Sendable {
     var gone = Removed()
     let onFilling = state.withLock { state in
       gone = body(&state)
-      let isFilled = state.encoded.store.cost + state.decoded.cost > Self.worthWatching
+      let isFilled = state.encoded.store.cost + state.decoded.store.cost > Self.worthWatching
       return isFilled ? state.onFilling.take() : nil
     }
     onFilling?()
@@ -386,20 +371,37 @@ extension MemoryCache.Account {
   }
 }
 
-/// The key of a decoded image: its URL, size and pixel format.
-package struct DecodedKey: Sendable, Hashable {
-  /// ``ImageURL/key`` of the image.
-  package var url: String
-  package var size: DisplaySize
-  package var format: Bitmap.Format
-  /// The identifiers of the processors, in order.
-  package var processors: [String]
+/// The keys that are being read, and whether they were changed meanwhile (pure).
+///
+/// A read may return an image that is older than a change during the read.
+struct OpenReads: Sendable {
+  private struct Read {
+    var readers: Int
+    var isSuperseded = false
+  }
 
-  package init(url: String, size: DisplaySize, format: Bitmap.Format, processors: [String] = []) {
-    self.processors = processors
-    self.url = url
-    self.size = size
-    self.format = format
+  private var reads: [String: Read] = [:]
+
+  mutating func begin(_ key: String) { reads[key, default: Read(readers: 0)].readers += 1 }
+
+  /// Notes a change of a key: running reads may return an older image.
+  mutating func supersede(_ key: String) {
+    // Skips the hash of the key in the usual case.
+    guard !reads.isEmpty else { return }
+    reads[key]?.isSuperseded = true
+  }
+
+  /// Notes a change of all keys.
+  mutating func overtakeAll() { for key in reads.keys { reads[key]?.isSuperseded = true } }
+
+  /// Ends a read.
+  ///
+  /// - Returns: Whether the key was changed during this read, or during another read that still runs.
+  mutating func end(_ key: String) -> Bool {
+    guard var read = reads[key] else { return false }
+    read.readers -= 1
+    reads[key] = read.readers > 0 ? read : nil
+    return read.isSuperseded
   }
 }
 

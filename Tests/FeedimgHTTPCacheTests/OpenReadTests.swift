@@ -39,8 +39,7 @@ import Testing
     News(testDescription: "it is the same, and the disk has the new time", kept: nil) {
       $0.update("a", from: try version(1), to: try version(2))
     },
-    // The read image is not kept then either: the next use reads it again.
-    News(testDescription: "of others", kept: nil) {
+    News(testDescription: "of others", kept: 1) {
       $0.insert(try image(2), for: "b")
       $0.remove("c")
     },

@@ -104,13 +104,6 @@ extension DiskCache {
   func bytes(_ key: String) -> [UInt8]? { read(key)?.bytes }
 }
 
-extension MemoryCache {
-  /// Makes a cache for encoded images only.
-  convenience init(limit: ByteCount) {
-    self.init(limits: { MemoryLimits(total: limit, isDecoding: false) })
-  }
-}
-
 /// Bytes that differ for each seed.
 func picture(_ seed: Int, size: Int = 1000) -> [UInt8] {
   var state = UInt64(bitPattern: Int64(seed)) &* 0x9E37_79B9_7F4A_7C15 | 1
