@@ -256,55 +256,98 @@ struct ArchiveReader: ~Copyable {
 
 /// The file of an export.
 ///
-/// It has a name that ends in `.part` until it is complete, and then replaces an earlier file. A pipe or a device is
-/// written directly.
+/// It replaces an earlier file when it is complete.
+///
+/// Until then the file has no name, so that nothing remains after a kill. File systems without unnamed files get a name
+/// that ends in `.part`. A pipe or a device is written directly.
 struct ArchiveFile: ~Copyable {
   private let file: OpenFile
-  /// The final path; nil for a pipe or a device, and after the end.
-  private var target: String?
+  /// The final path; nil for a pipe or a device.
+  private let target: String?
+  private let part: String
+  /// Whether the unfinished file has a name.
+  private var isNamed: Bool
 
   /// - Parameter path: The file to write; it may be missing.
   /// - Throws: ``CacheError`` if the file cannot be written. An earlier file then remains.
   init(_ path: String) throws(CacheError) {
     var status = stat()
-    let isSpecial = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    let isThere = stat(path, &status) == 0
+    let isSpecial = isThere && status.st_mode & S_IFMT != S_IFREG
+    // A symbolic link stays; the file that it leads to is replaced.
+    let target = isThere ? Self.resolved(path) ?? path : path
+    let part = "\(target).\(getpid()).part"
+    let opened: (descriptor: Int32, isNamed: Bool)
     do throws(FileFault) {
-      if isSpecial {
-        file = try OpenFile(path, to: "write", O_WRONLY | O_NOCTTY)
-        target = nil
-      } else {
-        // A symbolic link stays; the file that it leads to is replaced.
-        let end = try FilePath(path).links().last?.text ?? path
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-        file = try OpenFile("\(end).\(getpid()).part", to: "write", flags, mode: 0o600)
-        target = end
-      }
+      opened = try Self.open(target, part: part, isSpecial: isSpecial)
     } catch {
       throw CacheError(.folder, error.description)
     }
+    self.target = isSpecial ? nil : target
+    self.part = part
+    isNamed = opened.isNamed
+    file = OpenFile(descriptor: opened.descriptor, path: target)
   }
 
   /// Takes over a descriptor, such as that of standard output.
   init(descriptor: Int32, path: String) {
     file = OpenFile(descriptor: descriptor, path: path)
     target = nil
+    part = ""
+    isNamed = false
   }
 
-  deinit { if target != nil { unlink(file.path) } }
+  private static func open(
+    _ target: String,
+    part: String,
+    isSpecial: Bool
+  ) throws(FileFault) -> (descriptor: Int32, isNamed: Bool) {
+    if isSpecial { return (try open(target, O_WRONLY | O_NOCTTY), false) }
+    do throws(FileFault) {
+      return (try open(folder(of: target), O_WRONLY | withoutName), false)
+    } catch {
+      guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.reason) else { throw error }
+      return (try open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW), true)
+    }
+  }
+
+  private static func open(_ path: String, _ flags: Int32) throws(FileFault) -> Int32 {
+    let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw FileFault("write", path) }
+    return descriptor
+  }
+
+  deinit { if isNamed { unlink(part) } }
 
   func write(_ bytes: [UInt8]) throws(CacheError) {
     do throws(FileFault) { try file.write(bytes) } catch { throw CacheError(.folder, error.description) }
   }
 
-  /// Waits until the bytes are on the disk, then gives the file its name.
+  /// Waits until the bytes are on the disk, then names the file.
   mutating func finish() throws(CacheError) {
-    guard let path = target else { return }
-    do throws(FileFault) {
-      try file.synchronize()
-      guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
-    } catch {
-      throw CacheError(.folder, error.description)
+    guard let target else { return }
+    var isFinished = fsync(file.descriptor) == 0
+    if isFinished, !isNamed {
+      isNamed = linkat(AT_FDCWD, "/proc/self/fd/\(file.descriptor)", AT_FDCWD, part, AT_SYMLINK_FOLLOW) == 0
+      isFinished = isNamed
     }
-    target = nil
+    guard isFinished, rename(part, target) == 0 else {
+      throw CacheError(.folder, FileFault("write", target).description)
+    }
+    isNamed = false
+  }
+
+  /// `O_TMPFILE`, a macro that Swift does not import (Linux, asm-generic/fcntl.h).
+  private static let withoutName = 0o20_000_000 | O_DIRECTORY
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let text = realpath(path, nil) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
   }
 }
