@@ -117,7 +117,7 @@ extension DiskCache {
     _ results: inout [Result<EntryRecord, CacheError>]
   ) throws(CacheError) -> CacheError? {
     let (now, expiry, limits, deficit) = (now, expiry, limits, folder.freeSpace()?.deficit ?? 0)
-    let removesExpired = isExpiryDue()
+    let removesExpired = isExpiryDue(at: now)
     let outcome = try pool.write { index throws(SQLiteError) in
       var results: [Result<EntryRecord, CacheError>] = []
       var fault: CacheError?
@@ -139,6 +139,7 @@ extension DiskCache {
       }
       return (results: results, fault: fault, removal: removal)
     }
+    if removesExpired { noteExpiry(at: now) }
     folder.remove(outcome.removal.bodies)
     for (image, result) in zip(images, outcome.results) where (try? result.get())?.body != image.record.body {
       folder.remove([image.record.body])

@@ -102,15 +102,13 @@ package final class DiskCache: Sendable {
     if stored % 64 == 0 { sweepIncoming() }
   }
 
-  /// Whether a commit must remove expired entries and replaced bodies; true once a minute.
-  func isExpiryDue() -> Bool {
-    let now = now
-    return session.withLock { session in
-      if let last = session.expiredAt, (last..<last + 60).contains(now) { return false }
-      session.expiredAt = now
-      return true
-    }
+  /// Whether a minute has passed since a commit removed expired entries and replaced bodies.
+  func isExpiryDue(at now: Int) -> Bool {
+    session.withLock { session in session.expiredAt.map { !($0..<$0 + 60).contains(now) } ?? true }
   }
+
+  /// Records that a commit removed them.
+  func noteExpiry(at now: Int) { session.withLock { $0.expiredAt = now } }
 
   /// Seconds since 1970, limited so that no sum overflows.
   var now: Int { Milliseconds.count(clock()) / 1000 }

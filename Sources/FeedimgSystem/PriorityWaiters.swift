@@ -8,7 +8,7 @@ package final class PriorityWaiters<Priority: Comparable & Sendable>: Sendable {
 
   private struct State: Sendable {
     var running: Set<Ticket> = []
-    /// The tickets without a place, in the order of arrival; nil until its task waits.
+    /// The tickets without a place, in the order of arrival. `task` is nil until ``place(_:)`` is called.
     var waiting: [(ticket: Ticket, priority: Priority, task: CheckedContinuation<Bool, Never>?)] = []
     var lastID = 0
   }
@@ -44,7 +44,9 @@ package final class PriorityWaiters<Priority: Comparable & Sendable>: Sendable {
         let hasPlace = state.withLock { state -> Bool? in
           // After a later cancellation, `onCancel` finds the continuation.
           if Task.isCancelled { return false }
-          guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else { return true }
+          guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
+            return state.running.contains(ticket)
+          }
           state.waiting[index].task = continuation
           return nil
         }
