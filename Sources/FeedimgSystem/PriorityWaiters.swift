@@ -8,7 +8,9 @@ package final class PriorityWaiters<Priority: Comparable & Sendable>: Sendable {
 
   private struct State: Sendable {
     var running: Set<Ticket> = []
-    /// The tickets without a place, in the order of arrival. `task` is nil until ``place(_:)`` is called.
+    /// The tickets without a place, in the order of arrival.
+    ///
+    /// A task is nil until ``place(_:)`` is called.
     var waiting: [(ticket: Ticket, priority: Priority, task: CheckedContinuation<Bool, Never>?)] = []
     var lastID = 0
   }

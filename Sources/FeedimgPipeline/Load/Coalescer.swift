@@ -32,7 +32,9 @@ final class Coalescer<Value: Sendable>: Sendable {
     let continuation: CheckedContinuation<Outcome, Never>
   }
 
-  /// A load with its callers, in the order in which they joined. A running load has at least one.
+  /// A load with its callers, in the order in which they joined.
+  ///
+  /// A running load has at least one.
   private struct Entry {
     let load: InFlightLoad
     let task: Task<Void, Never>
