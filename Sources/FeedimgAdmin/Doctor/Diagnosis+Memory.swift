@@ -31,16 +31,18 @@ extension Diagnosis {
 
   private static func pressure(_ environment: [String: String], _ files: SystemFiles) -> Finding {
     let place = PSIFile.Place(environment: environment) ?? .system(files)
+    let hasGroups = MemoryGroups(files)?.events(files).isEmpty == false
+    let group = hasGroups ? "the limits of the control group are watched in its `memory.events`" : nil
     do throws(FileFault) {
       _ = try PSIFile(place)
-      let text = "images in memory are evicted in steps when `\(place.path)` reports a shortage"
-      return Finding("pressure", .ok, text)
+      let stalls = "images in memory are evicted in steps when `\(place.path)` reports a shortage"
+      return Finding("pressure", .ok, [stalls, group].compactMap(\.self).joined(separator: "; "))
     } catch {
       let reason =
         place.path.isEmpty
         ? "the service manager disables it" : "`\(place.path)`: \(FileFault.words(for: error.reason))"
-      let loss = "a shortage of memory cannot be detected (\(reason))"
-      return Finding("pressure", .no, "\(loss): images in memory are evicted only for other images")
+      let loss = group ?? "images in memory are evicted only for other images"
+      return Finding("pressure", .no, "a shortage of memory cannot be detected (\(reason)): \(loss)")
     }
   }
 }

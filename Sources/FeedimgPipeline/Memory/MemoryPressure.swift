@@ -19,6 +19,7 @@ package final class MemoryPressure: Sendable {
   }
 
   private let place: PSIFile.Place
+  private let files: SystemFiles
   private let pressureState: PressureState
   private let memory: MemoryCache
   private let state = Mutex(State())
@@ -30,6 +31,7 @@ package final class MemoryPressure: Sendable {
     pressureState: PressureState = PressureState()
   ) {
     self.memory = memory
+    self.files = files
     self.pressureState = pressureState
     place = PSIFile.Place(environment: environment) ?? .system(files)
   }
@@ -45,7 +47,7 @@ package final class MemoryPressure: Sendable {
   func start() {
     let watch = state.withLock { state -> MemoryWatch? in
       guard state.watch == nil, !state.isStopped else { return nil }
-      state.watch = MemoryWatch(place, pressureState) { [weak self] in self?.become($0) }
+      state.watch = MemoryWatch(place, files, pressureState) { [weak self] in self?.become($0) }
       return state.watch
     }
     watch?.begin()

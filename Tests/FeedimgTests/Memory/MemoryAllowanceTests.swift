@@ -168,4 +168,17 @@ struct MemoryAllowanceTests {
     #expect(MemoryBudget(limit: ByteCount(500)).limits(settings).encoded == ByteCount(500))
     #expect(MemoryBudget(limit: ByteCount(1000)).limits(settings).encoded == ByteCount(900))
   }
+
+  static let events = [
+    // Files that are read and cached meet `memory.max` all the time, and the kernel evicts them.
+    ("low 0\nhigh 3\nmax 2\noom 1\noom_kill 1\noom_group_kill 0\n", 5),
+    ("low 12\n", 0),
+    ("high -4\nmax x\nhigh\n\nmax 1 2\n", 0),
+    ("", 0),
+  ]
+
+  @Test(arguments: events)
+  func `only events for reached limits count, not those for protection`(_ text: String, _ count: Int) {
+    #expect(GroupEvents.count(in: text) == count)
+  }
 }

@@ -158,7 +158,7 @@ import Testing
   func `a real shortage in a control group is detected`() async throws {
     let group = try LiveGroup()
     let (steps, continuation) = AsyncStream.makeStream(of: MemoryStep.self)
-    let watch = MemoryWatch(.system(SystemFiles()), PressureState()) { continuation.yield($0) }
+    let watch = MemoryWatch(.system(SystemFiles()), SystemFiles(), PressureState()) { continuation.yield($0) }
     defer { watch?.stop() }
     try #require(watch).begin()
     for await step in steps where step == .decodedImages { break }
