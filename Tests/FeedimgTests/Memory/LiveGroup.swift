@@ -25,22 +25,28 @@ final class LiveGroup {
   }()
 
   /// Programs that read more than the group may hold, repeatedly, until standard input ends.
+  ///
+  /// They join the group after their writes. Pages that are not yet on the disk would get them killed.
   private static let shortage = """
     mkdir "$group" || exit
     echo 25165824 > "$group/$limit"
     for number in 1 2 3 4; do
-      sh -c 'echo $$ > "$group/cgroup.procs"; exec python3 -c "
-    import mmap, tempfile
-    file = tempfile.TemporaryFile()
+      python3 -c "
+    import mmap, os, tempfile
+    file = tempfile.TemporaryFile(dir='/var/tmp')
     for _ in range(64): file.write(bytes(1 << 20))
     file.flush()
+    os.fsync(file.fileno())
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    with open('$group/cgroup.procs', 'w') as members: members.write(str(os.getpid()))
     map = mmap.mmap(file.fileno(), 0)
     while True:
         for place in range(0, len(map), 4096): map[place]
-    "' 2> /dev/null &
+    " 2> /dev/null &
+      programs="$programs $!"
     done
     cat
-    while pids=$(cat "$group/cgroup.procs") && test -n "$pids"; do kill -9 $pids; done
+    kill -9 $programs
     wait
     for try in 1 2 3 4 5 6 7 8 9; do rmdir "$group" && break; sleep 0.1; done 2> /dev/null
     """
