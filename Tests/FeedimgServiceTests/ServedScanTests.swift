@@ -50,7 +50,8 @@ import Testing
     }
     #expect(scan?.variant == original)
     #expect(scan?.detail == PixelSize(width: 32, height: 24))
-    #expect(loader.serviceAccount?.hasPrefix("1 image loaded by the service") == true)
-    #expect(origin.log.count(of: "/a.jpg") == 1)
+    let account = loader.serviceAccount ?? "no account"
+    #expect(account == "1 image loaded by the service at `\(service.socket)`")
+    #expect(origin.log.requests.map(\.path) == ["/a.jpg"])
   }
 }

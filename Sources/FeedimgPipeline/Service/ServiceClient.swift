@@ -225,6 +225,8 @@ package final class ServiceClient: Sendable {
     guard let url = try? ImageURL("http://localhost/v1/priority") else { return }
     var request = probe.request(of: url)
     (request.method, request.fields) = (.post, Self.fields(of: load, priority))
+    // A busy service learns the priority late rather than never; the end of the load ends the wait.
+    request.responseTimeout = .seconds(600)
     _ = try? await downloader.download(request, into: IgnoringReceiver())
   }
 
