@@ -74,14 +74,15 @@ package final class MemoryPressure: Sendable {
   }
 
   private func change(_ body: (inout State) -> Void) {
-    let (before, step) = state.withLock { state in
+    let isHigher = state.withLock { state in
       let before = state.step
       body(&state)
-      return (before, state.step)
+      guard state.step != before else { return false }
+      // Under the lock, because the cache must follow the latest step.
+      memory.keep(state.step.kinds)
+      return state.step > before
     }
-    guard step != before else { return }
-    memory.keep(step.kinds)
-    if step > before { FreedMemory.giveBack() }
+    if isHigher { FreedMemory.giveBack() }
   }
 }
 

@@ -24,7 +24,10 @@ import Testing
       guard isRepaired.load(ordering: .relaxed) else {
         throw LoadError(.timeout, url: request.url, message: "no response came within 20 s")
       }
-      let fields = HTTPFields([.init(name: "Content-Type", value: "image/jpeg")])
+      // Without a lifetime, a slow machine would revalidate the images.
+      let fields = HTTPFields([
+        .init(name: "Content-Type", value: "image/jpeg"), .init(name: "Cache-Control", value: "max-age=3600"),
+      ])
       let head = ResponseHead(status: 200, fields: fields, url: request.url)
       try receiver.begin(head)
       try receiver.receive(SampleImage.jpeg[...])
