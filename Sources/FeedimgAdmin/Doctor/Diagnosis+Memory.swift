@@ -41,8 +41,13 @@ extension Diagnosis {
       let reason =
         place.path.isEmpty
         ? "the service manager disables it" : "`\(place.path)`: \(FileFault.words(for: error.reason))"
-      let loss = group ?? "images in memory are evicted only for other images"
-      return Finding("pressure", .no, "a shortage of memory cannot be detected (\(reason)): \(loss)")
+      let text =
+        if let group {
+          "a shortage of the whole system cannot be detected (\(reason)); \(group)"
+        } else {
+          "a shortage of memory cannot be detected (\(reason)): images in memory are evicted only for other images"
+        }
+      return Finding("pressure", .no, text)
     }
   }
 }
