@@ -1,6 +1,8 @@
+import LoopbackServer
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import FeedimgService
@@ -118,5 +120,37 @@ import Testing
     let long = Self.get("a", "A: \(String(repeating: "b", count: 2048))\r\n")
     #expect(try responses(to: long, on: channel) == ["200[a]"])
     #expect(!isKnown(long))
+  }
+
+  @Test func `a repeated request gets the head and the body that a new one gets`() throws {
+    let version = Mutex<UInt8>(0)
+    let origin = try LoopbackServer { request in
+      let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
+      let version = version.withLock { $0 }
+      let end = request.path == "/t" ? [version] : [1, version]
+      return .response(200, fields, body: SampleImage.jpeg + end)
+    }
+    let service = try ServiceRun(["--network=cellular"])
+    let client = try RawClient(service.socket)
+    let target = RawClient.target(image: origin.url("/o"), thumbnail: origin.url("/t"))
+    let passing = ["Date:", "Server-Timing:", "Cache-Status:"]
+    /// The lasting lines of the head, and the body; checks that the head has one of each passing field.
+    func response(_ field: String) -> Set<String> {
+      client.get(target, field)
+      let (head, body) = client.response()
+      let lines = head.split(separator: "\r\n").map(String.init)
+      #expect(passing.allSatisfy { name in lines.count { $0.hasPrefix(name) } == 1 }, "\(head)")
+      return Set(lines.filter { line in !passing.contains { line.hasPrefix($0) } } + ["\(body)"])
+    }
+    for (number, change) in [nil, "network=wifi", "network=wifi"].enumerated() {
+      version.withLock { $0 += 1 }
+      // The second time the original becomes cached, and the third time it changes.
+      if let change { _ = try service.curl("\(target)&\(change)", "-H", "Cache-Control: no-cache") }
+      _ = response("X: load\(number)")
+      let fresh = response("X: memory\(number)")
+      let role = number == 0 ? "thumbnail" : "original"
+      #expect(fresh.contains("Feedimg-Image: \(role)"))
+      for _ in 0..<4 { #expect(response("X: same") == fresh) }
+    }
   }
 }

@@ -135,7 +135,7 @@ extension ConnectionHandler {
     send(0..<0, context: context) { _ in .byteBuffer(ByteBuffer()) }
   }
 
-  private func finish(context: ChannelHandlerContext) {
+  func finish(context: ChannelHandlerContext) {
     guard case .responding = phase else { return }
     deadline.clear()
     if endsAfterResponse {

@@ -223,15 +223,30 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     return !endsAfterResponse && !register.isDraining
   }
 
-  /// Responds to a repeated request from memory; false if the decoder must read the request again.
-  func respond(to repeated: RepeatableRequest) -> Bool {
-    guard let context, repeated.access == access,
-      let response = routes.immediateResponse(to: repeated.request)
-    else { return false }
+  /// The response to a repeated request from memory, to be sent next; nil if the decoder must read the request again.
+  func response(to repeated: RepeatableRequest) -> ServiceResponse? {
+    guard repeated.access == access, let response = routes.immediateResponse(to: repeated.request)
+    else { return nil }
     deadline.clear()
     phase = .responding(repeated.head, nil)
-    send(response, context: context)
-    return true
+    return response
+  }
+
+  /// Sends the response to the current request.
+  func send(_ response: ServiceResponse) {
+    if let context { send(response, context: context) }
+  }
+
+  /// Sends a response through `write`, and then proceeds to the next request.
+  func proceed(after response: ServiceResponse, _ write: (EventLoopPromise<Void>) -> Void) {
+    guard let context else { return }
+    expect(within: limits.stall, context: context)
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    write(sent)
+    sent.futureResult.assumeIsolated().whenSuccess {
+      // The response keeps its body until the client has taken it.
+      withExtendedLifetime(response) { self.finish(context: context) }
+    }
   }
 
   /// The request that the latest input consists of, if memory had its response; called once for each.

@@ -1,4 +1,5 @@
 import FeedimgModel
+import NIOCore
 
 /// A response of the service.
 struct ServiceResponse: Sendable {
@@ -22,6 +23,10 @@ struct ServiceResponse: Sendable {
   var body: Body
   /// Whether the body was made for this response alone, so that it counts toward the limit for all bodies.
   var ownsBody = false
+  /// What the head depends on, besides the request; nil if the head cannot be sent again.
+  var version: EncodedHead.Version?
+  /// The head from an earlier response, to which ``fields`` are added.
+  var encodedHead: EncodedHead?
 
   init(_ status: Int = 200, fields: [(String, String)] = [], body: Body = .bytes([])) {
     self.status = status
@@ -49,6 +54,15 @@ struct ServiceResponse: Sendable {
     case .absent(let length): length
     case .stream(let stream): stream.length
     case .events, .webSocket: nil
+    }
+  }
+
+  /// The whole body, if it is in memory.
+  func data(_ allocator: ByteBufferAllocator) -> IOData? {
+    switch body {
+    case .bytes(let bytes): .byteBuffer(allocator.buffer(bytes: bytes))
+    case .sealed(let body, let range): .fileRegion(body.region(range))
+    default: nil
     }
   }
 

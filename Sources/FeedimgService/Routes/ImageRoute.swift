@@ -26,17 +26,27 @@ struct ImageRoute: Sendable {
       let image = loader.lookUpInMemory(item)
     else { return nil }
     let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
-    do throws(Problem) {
-      var response = try response(to: request, CompleteImage(image, serverTiming: timing), of: loader)
-      if request.method == "GET", case .bytes(let bytes) = response.body,
-        bytes.count >= SealedBody.minimumLength, let sealed = sealing.copy(of: image, in: loader)
-      {
+    var response: ServiceResponse
+    if let head = request.encodedHead, head.version == image.version {
+      let status = CompleteImage.hit(image.timeLeft, in: .memory)
+      let fields = [("Cache-Status", status), ("Server-Timing", timing)]
+      response = ServiceResponse(fields: fields, body: .bytes(image.bytes[...]))
+      response.encodedHead = head
+      count(image.variant.role, of: image.item, in: image.situation, from: .memory, response, by: loader)
+    } else {
+      do throws(Problem) {
+        response = try self.response(to: request, CompleteImage(image, serverTiming: timing), of: loader)
+      } catch {
+        return error.response
+      }
+    }
+    if request.method == "GET", case .bytes(let bytes) = response.body, bytes.count == image.bytes.count {
+      response.version = image.version
+      if bytes.count >= SealedBody.minimumLength, let sealed = sealing.copy(of: image, in: loader) {
         response.body = .sealed(sealed, bytes.indices)
       }
-      return response
-    } catch {
-      return error.response
     }
+    return response
   }
 
   /// Loads the image; the load ends when its last client disconnects.
@@ -97,14 +107,24 @@ struct ImageRoute: Sendable {
     _ image: CompleteImage,
     of loader: ImageLoader
   ) throws(Problem) -> ServiceResponse {
-    upgrades.note(ShownImage(image.variant.role), of: image.item, in: image.situation, by: loader)
-    let source = image.source.rawValue
-    metrics.count(.images(image: image.variant.role.rawValue, source: source))
     let response = try image.response(to: request)
-    if request.method != "HEAD" {
-      metrics.count(.imageBytes(source: source), by: response.length ?? 0)
-    }
+    let sent = request.method == "HEAD" ? nil : response
+    count(image.variant.role, of: image.item, in: image.situation, from: image.source, sent, by: loader)
     return response
+  }
+
+  /// Counts an image, and the bytes of the response that is sent, if any.
+  private func count(
+    _ role: ImageVariant.Role,
+    of item: FeedItem,
+    in situation: Situation,
+    from source: LoadedImage.Source,
+    _ response: ServiceResponse?,
+    by loader: ImageLoader
+  ) {
+    upgrades.note(ShownImage(role), of: item, in: situation, by: loader)
+    metrics.count(.images(image: role.rawValue, source: source.rawValue))
+    if let length = response?.length { metrics.count(.imageBytes(source: source.rawValue), by: length) }
   }
 
   /// The response with an image that is still being received: without its tag, which depends on all bytes.
@@ -172,6 +192,19 @@ struct ImageRoute: Sendable {
   private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
     guard request.method == "POST" else { return try request.target.item }
     return try request.items(otherScheme: 403).items.onlyItem
+  }
+}
+
+extension MemoryHit {
+  /// What the head of a response with this image depends on, besides the request.
+  fileprivate var version: EncodedHead.Version {
+    EncodedHead.Version(
+      role: variant.role,
+      policy: policy,
+      rule: decision.rule,
+      mediaType: mediaType,
+      checksum: checksum
+    )
   }
 }
 
