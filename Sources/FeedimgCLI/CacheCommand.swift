@@ -18,11 +18,9 @@ struct CacheCommand: ParsableCommand {
         feedimg cache show https://x.example/a.jpg
         feedimg cache pin https://x.example/a.jpg
         feedimg cache trim --to 100MB
-        feedimg cache export images.tar
       """,
     subcommands: [
       Info.self, List.self, Show.self, Pin.self, Unpin.self, Remove.self, Verify.self, Trim.self, Clear.self,
-      Export.self, Import.self,
     ],
     defaultSubcommand: Info.self
   )

@@ -39,7 +39,6 @@ enum CacheText {
   static func check(_ check: CacheCheck) -> String {
     var lines = ["\(images(check.whole)) intact"]
     func add(_ urls: [String], _ state: String) { lines += urls.map { "\(state): \($0)" } }
-    if check.restored > 0 { lines.append("\(images(check.restored)) added to the index again") }
     add(check.removed, "damaged, removed")
     add(check.damaged, "damaged, cannot be removed")
     add(check.unreadable, "cannot be read")
@@ -52,19 +51,6 @@ enum CacheText {
       "removed \(images(trim.count))\(trim.unfinished > 0 ? unfinished : ""), \(trim.size.rounded)"
     guard let size, trim.pinned > size else { return removed }
     return removed + "; pinned images (\(trim.pinned.rounded)) stay"
-  }
-
-  static func exported(_ exported: ExportedImages) -> String {
-    let written = "exported \(images(exported.count)), \(exported.size.rounded)"
-    guard exported.personal > 0 else { return written }
-    return written + "; omitted \(images(exported.personal)) fetched with credentials"
-  }
-
-  static func imported(_ imported: ImportedImages) -> String {
-    var parts = ["imported \(images(imported.count)), \(imported.size.rounded)"]
-    if imported.present > 0 { parts.append("\(imported.present) already stored") }
-    if imported.leftOut > 0 { parts.append("\(imported.leftOut) omitted to stay within the limits") }
-    return parts.joined(separator: "; ")
   }
 
   /// A number of images, such as `1 image` or `3 images`.

@@ -66,7 +66,7 @@ package enum Budget: Int, Sendable, Hashable, CaseIterable {
   case thumbnails = 1
   /// Pinned images of both roles. They are never evicted; a full budget accepts no more.
   case pinned = 4
-  /// The responses of `GET /v1/fetch`, which listings and exports leave out.
+  /// The responses of `GET /v1/fetch`, which listings leave out.
   case responses = 7
 
   /// The budgets of images.

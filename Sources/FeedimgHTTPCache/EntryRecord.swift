@@ -68,7 +68,7 @@ extension EntryRecord {
   }
 }
 
-/// The text form of a record, in archives and beside partial downloads: one line with its own checksum.
+/// The text form of a record, beside a partial download: one line with its own checksum.
 ///
 /// Tabs separate the fields; the first is the checksum of the rest.
 extension EntryRecord {

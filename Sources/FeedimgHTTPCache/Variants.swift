@@ -125,9 +125,6 @@ package enum AccountKey {
     key + mark + ResponseKey.identity(account)
   }
 
-  /// Whether a key is one of these.
-  static func isAccount(_ key: String) -> Bool { key.contains(mark) }
-
   /// No URL has a space.
   private static let mark = " by "
 }

@@ -110,8 +110,6 @@ package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
     case index
     /// A body cannot be written or read.
     case body
-    /// An archive cannot be read or written.
-    case archive
   }
 
   package var code: Code

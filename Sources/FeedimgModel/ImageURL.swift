@@ -59,9 +59,6 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   /// The separator before the hash of the user and password at the end of a key; URLs have no spaces.
   private static let hashMark = " by "
 
-  /// Whether a key names credentials by their hash.
-  package static func hasCredentials(key: String) -> Bool { key.firstRange(of: hashMark) != nil }
-
   /// The end of a key that names the user and password of a URL by a hash.
   ///
   /// The origin includes scheme, host and port, so that equal passwords of two hosts differ.

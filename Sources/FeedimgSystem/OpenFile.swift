@@ -63,7 +63,7 @@ package struct OpenFile: ~Copyable {
   /// Reads the next bytes of a file or pipe.
   ///
   /// - Returns: The number of bytes; zero at the end.
-  package func readNext(into buffer: inout [UInt8]) throws(FileFault) -> Int {
+  private func readNext(into buffer: inout [UInt8]) throws(FileFault) -> Int {
     while true {
       let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
       if count < 0, shouldRetry(POLLIN) { continue }

@@ -182,25 +182,6 @@ case "go-on":
   let isWhole = beginning.count < 16 || Specimen.isBeginning(beginning, key: 0)
   say("\(isWhole ? "whole" : "wrong") \(beginning.count)")
 
-case "export":
-  // To the file that is named in place of a limit.
-  do {
-    let path = arguments[3]
-    let exported = try cache.export(to: path == "-" ? nil : path)
-    if path != "-" { say("exported \(exported.entries)") }
-  } catch {
-    say("error \(error)")
-  }
-
-case "import":
-  // From standard input.
-  do {
-    let imported = try cache.importEntries(from: nil)
-    say("imported \(imported.entries) present \(imported.present)")
-  } catch {
-    say("error \(error)")
-  }
-
 case "starve":
   // Uses up all descriptors and releases them.
   try? store(Specimen(key: 1, version: 1), in: cache)

@@ -92,13 +92,6 @@ import Testing
     }
   }
 
-  @Test func `the error for a file that is not an archive says so`() throws {
-    try folder.write("x.json", "{\"a\": 1}")
-    let run = try CommandRun(["cache", "import", "x.json"], in: folder)
-    #expect(run.status == 2)
-    #expect(run.errors == "feedimg: `x.json` is no archive that `feedimg cache export` wrote\n")
-  }
-
   @Test func `times in JSON follow RFC 3339`() throws {
     let server = try LoadTests.makeServer()
     _ = try CommandRun(["load", server.url("/original.jpg"), "--network", "wifi"], in: folder)
@@ -119,11 +112,9 @@ import Testing
     let server = try LoadTests.makeServer()
     let url = server.url("/original.jpg")
     let option = isForced ? "--force" : ""
-    for command in ["load \(url) --network wifi -o - \(option)", "cache export - \(option)"] {
-      let run = try TerminalRun(command, in: folder)
-      let refusal = try run.text(upTo: #/binary data can garble a terminal; redirect standard output/#)
-      #expect((refusal == nil) == isForced, "\(command)")
-    }
+    let run = try TerminalRun("load \(url) --network wifi -o - \(option)", in: folder)
+    let refusal = try run.text(upTo: #/binary data can garble a terminal; redirect standard output/#)
+    #expect((refusal == nil) == isForced)
     #expect(server.log.requests.isEmpty != isForced)
   }
 

@@ -17,7 +17,7 @@ import Testing
     key = ResponseKey(try ImageURL("https://example.org/a.jpg"), HTTPFields()).text
   }
 
-  @Test func `a response is not counted, listed or exported as an image`() throws {
+  @Test func `a response is not counted or listed as an image`() throws {
     try cache.store(key, picture(1))
     #expect(cache.bytes(key) == picture(1))
     #expect(cache.bytes("\(key)?") == nil)
@@ -29,7 +29,6 @@ import Testing
     #expect(try cache.info().entries == 1)
     #expect(try cache.list().map(\.key) == ["https://example.org/a.jpg"])
     #expect(try cache.verify().whole == 1)
-    #expect(try cache.export(to: "\(folder.path)/x.tar").entries == 1)
     #expect(cache.bytes(key) == picture(1))
   }
 

@@ -24,6 +24,20 @@ import Testing
     #expect(folder.incoming.isEmpty)
   }
 
+  @Test func `a copied folder has all images, also those that only the log of the index has`() throws {
+    let (cache, copy) = (DiskCache(folder), try TestFolder())
+    for number in 0..<10 { try cache.store("\(number)", picture(number)) }
+    #expect(try cache.pin("3"))
+    #expect(content(of: folder.cache + "/index.sqlite-wal").count > 0)
+    let script = "tar -C \"$1\" -cf - cache | tar -C \"$2\" -xf -"
+    #expect(try Child(["sh", "-c", script, "sh", folder.path, copy.path]).wait() == 0)
+    let copied = DiskCache(copy)
+    for number in 0..<10 { #expect(copied.bytes("\(number)") == picture(number)) }
+    #expect(try copied.info().pinned.entries == 1)
+    try copied.store("10", picture(10))
+    #expect(try copied.verify().whole == 11)
+  }
+
   @Test func `after five hundred killed writers no reader sees a wrong image or fails to open`() throws {
     let limit = 300_000
     let readers = try (0..<2).map { _ in try Child([Child.worker, "read", folder.cache, "\(limit)"]) }

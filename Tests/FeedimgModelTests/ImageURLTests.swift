@@ -48,11 +48,9 @@ struct ImageURLTests {
     #expect(Set(keys).count == texts.count)
     for key in keys.dropFirst() {
       #expect(key.hasPrefix("http://x.example") && !key.contains("@") && !key.contains("Pa55"))
-      #expect(ImageURL.hasCredentials(key: key))
       #expect(ImageURL.withoutCredentials(key) == "http://x.example\(key.contains(":81") ? ":81" : "")/a")
     }
     #expect(try ImageURL("HTTP://Ann:Pa55@X.example:80/a#b").key == keys[2])
-    #expect(!ImageURL.hasCredentials(key: keys[0]))
   }
 
   @Test(arguments: [

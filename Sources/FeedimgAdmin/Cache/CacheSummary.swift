@@ -36,7 +36,7 @@ public struct CacheSummary: Sendable, Hashable {
   public var thumbnails: Part
   /// The pinned originals and thumbnails.
   public var pinned: Part
-  /// The partial downloads, which are not counted as images and never exported.
+  /// The partial downloads, which are not counted as images.
   public var partialDownloads: Part
   /// The number of unused days after which an image is removed.
   public var expiryDays: Int

@@ -168,45 +168,7 @@ public struct ImageCache: Sendable {
     do throws(CacheError) {
       return try body()
     } catch {
-      throw ConfigurationError([error.message], isSystemFailure: error.code != .archive)
-    }
-  }
-}
-
-extension ImageCache {
-  /// Writes all images to a tar archive, the most recently used first.
-  ///
-  /// It replaces the file only after the archive is complete. It omits cookies, and images that were fetched
-  /// with credentials.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the archive; nil for standard output.
-  ///   - progress: Receives the number of written images and the approximate total; returns false to stop.
-  /// - Returns: The number of written images and their size.
-  /// - Throws: ``ConfigurationError`` if the cache cannot be read or the archive cannot be written.
-  public func exportImages(
-    to path: String?,
-    progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
-  ) throws(ConfigurationError) -> ExportedImages {
-    try naming { () throws(CacheError) in ExportedImages(try cache.export(to: path, progress: progress)) }
-  }
-
-  /// Stores the images of an archive from ``exportImages(to:progress:)``, as if they had just been used.
-  ///
-  /// It evicts no image for them. An invalid or truncated file changes nothing. From a pipe, it stores the
-  /// images before the error.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the archive; nil for standard input.
-  ///   - progress: Receives the number of read images and, if known, the total; returns false to stop.
-  /// - Returns: The number of stored and skipped images.
-  /// - Throws: ``ConfigurationError`` if the archive is invalid or the cache cannot be written.
-  public func importImages(
-    from path: String?,
-    progress: (_ done: Int, _ count: Int?) -> Bool = { _, _ in true }
-  ) throws(ConfigurationError) -> ImportedImages {
-    try naming { () throws(CacheError) in
-      ImportedImages(try cache.importEntries(from: path, progress: progress))
+      throw ConfigurationError([error.message], isSystemFailure: true)
     }
   }
 }
