@@ -18,6 +18,8 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var protectedCost = 0
   private(set) var cost = 0
   private(set) var limit: Int
+  /// Removed values, for the owner to release outside its lock.
+  private var removed: [Value] = []
 
   init(limit: ByteCount) { self.limit = limit.bytes }
 
@@ -55,37 +57,32 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Inserts a value, and removes an earlier one of its key.
   ///
   /// A value that costs more than a quarter of the budget is not kept, as too many others would be evicted for it.
-  ///
-  /// - Returns: The removed values, for the caller to release outside its lock.
-  mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
+  mutating func insert(_ value: Value, for key: Key, cost: Int) {
     let wasProtected = slots[key]?.isProtected == true
-    var gone = remove(key)
+    remove(key)
     let cost = max(0, cost)
-    guard cost <= limit / 4 else { return gone }
-    gone += shrink(to: limit - cost)
+    guard cost <= limit / 4 else { return }
+    shrink(to: limit - cost)
     slots[key] = Slot(value: value, cost: cost)
     onProbation.use(key)
     self.cost += cost
     // A new version of an image that was used twice stays protected.
     if wasProtected { protect(key, cost: cost) }
-    return gone
   }
 
   /// Changes the value and the cost of a key, if it is there.
-  ///
-  /// - Returns: The evicted values, for the caller to release outside its lock.
-  mutating func change(_ key: Key, costBy difference: Int, _ body: (inout Value) -> Void) -> [Value] {
-    guard var slot = slots.removeValue(forKey: key) else { return [] }
+  mutating func change(_ key: Key, costBy difference: Int, _ body: (inout Value) -> Void) {
+    guard var slot = slots.removeValue(forKey: key) else { return }
     body(&slot.value)
     slot.cost += difference
     slots[key] = slot
     cost += difference
     if slot.isProtected { protectedCost += difference }
-    return shrink(to: limit)
+    shrink(to: limit)
   }
 
-  mutating func remove(_ key: Key) -> [Value] {
-    guard let slot = slots.removeValue(forKey: key) else { return [] }
+  mutating func remove(_ key: Key) {
+    guard let slot = slots.removeValue(forKey: key) else { return }
     if slot.isProtected {
       protected.remove(key)
       protectedCost -= slot.cost
@@ -93,21 +90,30 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       onProbation.remove(key)
     }
     cost -= slot.cost
-    return [slot.value]
+    removed.append(slot.value)
+  }
+
+  mutating func removeAll(where isRemoved: (Key, Value) -> Bool) {
+    for key in slots.compactMap({ isRemoved($0, $1.value) ? $0 : nil }) { remove(key) }
   }
 
   /// Evicts values until the rest cost at most `target`, first those on probation.
-  mutating func shrink(to target: Int) -> [Value] {
-    var gone: [Value] = []
+  mutating func shrink(to target: Int) {
     while cost > max(0, target), let key = onProbation.minimumRecent ?? protected.minimumRecent {
-      gone += remove(key)
+      remove(key)
     }
-    return gone
   }
 
-  mutating func setLimit(_ limit: ByteCount) -> [Value] {
+  mutating func setLimit(_ limit: ByteCount) {
     self.limit = limit.bytes
-    return shrink(to: self.limit)
+    shrink(to: self.limit)
+  }
+
+  /// Returns the values that were removed since the last call.
+  mutating func takeRemoved() -> [Value] {
+    guard !removed.isEmpty else { return [] }
+    defer { removed = [] }
+    return removed
   }
 }
 

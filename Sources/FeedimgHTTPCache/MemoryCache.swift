@@ -17,13 +17,7 @@ package final class MemoryCache: Sendable {
     /// The response with the image, for its freshness; nil if unknown.
     package var response: StoredResponse?
 
-    /// - Parameters:
-    ///   - role: The role in its item.
-    ///   - mediaType: The recognised media type.
-    ///   - bytes: All bytes.
-    ///   - checksum: The checksum, if the disk cache knows it; nil to compute it.
-    ///   - path: The file in the disk cache.
-    ///   - response: The response with the image.
+    /// Makes an image, and computes its checksum if that is nil.
     package init(
       role: ImageVariant.Role,
       mediaType: String,
@@ -50,54 +44,49 @@ package final class MemoryCache: Sendable {
     package var limit: ByteCount
   }
 
+  private struct DecodedImage: Sendable {
+    var bitmap: Bitmap
+    /// The checksum of the encoded bytes.
+    var checksum: UInt64
+  }
+
   private struct State {
     var encoded = EncodedImages(limit: ByteCount(0))
-    var decoded = DecodedImages(limit: ByteCount(0))
+    var decoded = BoundedStore<DecodedKey, DecodedImage>(limit: ByteCount(0))
     /// Nil before the first image.
     var limits: MemoryLimits?
     var kinds = MemoryKinds.all
-    var reads = OpenReads()
+    /// The number of changes to images that were not in memory, so that a read that began before may be older.
+    var unseenChanges = 0
     var onFilling: (@Sendable () -> Void)?
     /// The number of removals that the images follow; nil before the first use.
     var removals: Int?
 
-    mutating func insert(_ image: Image, for key: String) -> Removed {
-      Removed(
-        encoded: encoded.insert(image, for: key),
-        decoded: decoded.remove(key, exceptOf: image.checksum)
-      )
+    mutating func insert(_ image: Image, for key: String) {
+      encoded.insert(image, for: key)
+      decoded.removeAll { $0.url == key && $1.checksum != image.checksum }
     }
 
-    mutating func removeAll() -> Removed {
-      reads.overtakeAll()
-      return Removed(encoded: encoded.shrink(to: 0), decoded: decoded.shrink(to: 0))
+    mutating func removeAll() {
+      unseenChanges += 1
+      encoded.shrink(to: 0)
+      decoded.shrink(to: 0)
     }
+
+    mutating func noteUnseenChange(of key: String) { if !encoded.contains(key) { unseenChanges += 1 } }
 
     /// Removes all images if a user has removed images from the disk since the last call.
-    mutating func follow(_ removals: Int) -> Removed {
-      defer { self.removals = removals }
-      return removals == self.removals ?? removals ? Removed() : removeAll()
+    mutating func follow(_ removals: Int) {
+      if let known = self.removals, known != removals { removeAll() }
+      self.removals = removals
     }
 
     /// Applies the current limits and kinds.
-    mutating func applyLimits() -> Removed {
-      guard let limits else { return Removed() }
-      let copies = kinds.contains(.copies) ? [] : encoded.removeCopies()
-      return Removed(
-        encoded: copies + encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0)),
-        decoded: decoded.setLimit(kinds.contains(.decoded) ? limits.decoded : ByteCount(0))
-      )
-    }
-  }
-
-  /// Evicted images, to release outside the lock.
-  private struct Removed: Sendable {
-    var encoded: [EncodedImages.Entry] = []
-    var decoded: [DecodedImages.Entry] = []
-
-    mutating func add(_ other: Removed) {
-      encoded += other.encoded
-      decoded += other.decoded
+    mutating func applyLimits() {
+      guard let limits else { return }
+      if !kinds.contains(.copies) { encoded.removeCopies() }
+      encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0))
+      decoded.setLimit(kinds.contains(.decoded) ? limits.decoded : ByteCount(0))
     }
   }
 
@@ -121,34 +110,29 @@ package final class MemoryCache: Sendable {
     (self.removals, standard) = (removals, limits)
   }
 
-  /// Makes a cache for encoded images only.
-  package convenience init(limit: ByteCount) {
-    self.init(limits: { MemoryLimits(total: limit, isDecoding: false) })
-  }
-
   /// The image of a key, counted as used.
-  package subscript(key: String) -> Image? { read { $0.encoded.use(key)?.image } }
+  package subscript(key: String) -> Image? { use { $0.encoded.use(key)?.image } }
 
   /// Whether a key has an image, as of the last ``dropRemoved()``; counts no use.
   package func contains(_ key: String) -> Bool { state.withLock { $0.encoded.contains(key) } }
 
   /// Removes all images if a user has removed images from the disk; each use of an image does the same.
-  package func dropRemoved() { read { _ in } }
+  package func dropRemoved() { use { _ in } }
 
   /// The image of a key and its copy, if ``keep(_:cost:of:for:)`` kept one.
   ///
   /// Both count as used.
   package func withCopy(_ key: String) -> (image: Image, copy: (any AnyObject & Sendable)?)? {
-    read { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
+    use { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
   }
 
   /// The decoded image of a key, counted as used.
-  package subscript(key: DecodedKey) -> Bitmap? { read { $0.decoded.use(key, of: nil) } }
+  package subscript(key: DecodedKey) -> Bitmap? { use { $0.decoded.use(key)?.bitmap } }
 
   /// The decoded image of a key, counted as used; nil if it was decoded from other bytes.
   package subscript(key: DecodedKey, of bytes: [UInt8]) -> Bitmap? {
     let checksum = Checksum.of(bytes)
-    return read { $0.decoded.use(key, of: checksum) }
+    return use { $0.decoded.peek(key)?.checksum == checksum ? $0.decoded.use(key)?.bitmap : nil }
   }
 
   /// The encoded images.
@@ -160,7 +144,7 @@ package final class MemoryCache: Sendable {
   }
 
   /// The decoded images.
-  package var decoded: Account { state.withLock { Account($0.decoded.store) } }
+  package var decoded: Account { state.withLock { Account($0.decoded) } }
 
   /// Calls a closure once, when the cache is large enough for memory pressure to matter.
   ///
@@ -173,45 +157,33 @@ package final class MemoryCache: Sendable {
   ///
   /// An image above a quarter of the budget is not kept.
   ///
-  /// Bitmaps of another version are removed; bitmaps of the same bytes stay.
-  ///
-  /// - Parameters:
-  ///   - image: The image.
-  ///   - key: Its key.
-  ///   - removals: ``removals`` when the load of the image began. After a removal, the image is not kept.
+  /// Bitmaps of another version are removed; bitmaps of the same bytes stay. `removals` is the value of ``removals``
+  /// when the load of the image began. After a removal, the image is not kept.
   package func insert(_ image: Image, for key: String, since removals: Int? = nil) {
     prepare()
     let count = self.removals()
     guard removals ?? count == count else { return }
     change { state in
-      var gone = state.follow(count)
-      state.reads.supersede(key)
-      gone.add(state.insert(image, for: key))
-      return gone
+      state.follow(count)
+      state.insert(image, for: key)
     }
   }
 
   /// Reads an image from elsewhere, and keeps it unless the image of the key was changed or removed meanwhile.
   ///
-  /// - Parameters:
-  ///   - key: The key of the image.
-  ///   - isWanted: Called after reading; if it returns false, the image is not kept.
-  ///   - read: Reads the image; called once.
-  /// - Returns: The image, even if it is not kept.
+  /// If `isWanted` returns false after the read, the image is returned but not kept.
   package func fill(
     _ key: String,
     ifWanted isWanted: () -> Bool = { true },
     from read: () -> Image?
   ) -> Image? {
-    self.read { $0.reads.begin(key) }
-    let image = read()
-    let kept = isWanted() ? image : nil
-    if kept != nil { prepare() }
-    let removals = removals()
-    change { state in
-      var gone = state.follow(removals)
-      if !state.reads.end(key), let kept { gone.add(state.insert(kept, for: key)) }
-      return gone
+    let before = use { (changes: $0.unseenChanges, bytes: $0.encoded.bytes(key)) }
+    let found = read()
+    guard let image = found, isWanted() else { return found }
+    prepare()
+    use { state in
+      let isSame = before.bytes.map { state.encoded.has($0, for: key) } ?? !state.encoded.contains(key)
+      if isSame, state.unseenChanges == before.changes { state.insert(image, for: key) }
     }
     return image
   }
@@ -219,14 +191,14 @@ package final class MemoryCache: Sendable {
   /// Updates the response of an image, if it is still `asked`.
   package func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) {
     change { state in
-      state.reads.supersede(key)
-      return Removed(encoded: state.encoded.update(key, from: asked, to: updated))
+      state.noteUnseenChange(of: key)
+      state.encoded.update(key, from: asked, to: updated)
     }
   }
 
   /// Whether this image is kept for a key, not another one.
   package func has(_ image: Image, for key: String) -> Bool {
-    state.withLock { $0.encoded.has(image, for: key) }
+    state.withLock { $0.encoded.has(image.bytes, for: key) }
   }
 
   /// Notes the file of an image that was stored after it was kept, unless another image has replaced it.
@@ -234,78 +206,48 @@ package final class MemoryCache: Sendable {
     state.withLock { $0.encoded.noteFile(path, of: image, for: key) }
   }
 
-  /// Keeps a copy of an image in another form while the image stays.
+  /// Keeps a copy of an image in another form while the image stays, and returns whether it is kept.
   ///
-  /// All copies are at most 64 and take at most a quarter of the budget. Beyond that, the least recently used one is
-  /// removed.
-  ///
-  /// - Parameters:
-  ///   - copy: The copy of all its bytes.
-  ///   - cost: The size of the copy, in bytes.
-  ///   - bytes: The bytes of the image, as this cache returned them. If the key has another version now, the copy is
-  ///     not kept.
-  ///   - key: The key of the image.
-  /// - Returns: Whether it is kept. A copy above a quarter of the budget is not kept, and none under memory pressure.
-  package func keep(_ copy: any AnyObject & Sendable, cost: Int, of bytes: [UInt8], for key: String) -> Bool {
-    var isKept = false
-    change { state in
-      guard state.kinds.contains(.copies) else { return Removed() }
-      let step = state.encoded.keep(EncodedImages.Copy(form: copy, cost: cost), of: bytes, for: key)
-      isKept = step.isKept
-      return Removed(encoded: step.gone)
-    }
-    return isKept
+  /// All copies are at most 64 and take at most a quarter of the budget; the least recently used one is removed first.
+  /// None is kept under memory pressure, or if the key has other bytes than these by now.
+  package func keep(_ form: any AnyObject & Sendable, cost: Int, of bytes: [UInt8], for key: String) -> Bool {
+    let copy = EncodedImages.Copy(form: form, cost: cost)
+    return change { $0.kinds.contains(.copies) && $0.encoded.keep(copy, of: bytes, for: key) }
   }
 
   /// Removes all copies.
-  package func removeCopies() { change { Removed(encoded: $0.encoded.removeCopies()) } }
+  package func removeCopies() { change { $0.encoded.removeCopies() } }
 
-  /// Keeps a decoded image.
+  /// Keeps a decoded image, if it takes at most a quarter of the budget.
   ///
-  /// One above a quarter of the budget is not kept.
-  ///
-  /// - Parameters:
-  ///   - bitmap: The pixels.
-  ///   - key: The URL, the size and the format.
-  ///   - bytes: The encoded bytes, as this cache returned or received them. If the URL has another version now, the
-  ///     bitmap is not kept.
+  /// `bytes` are the encoded bytes, as this cache returned or received them. If the URL has another version now, the
+  /// bitmap is not kept.
   package func insert(_ bitmap: Bitmap, for key: DecodedKey, of bytes: [UInt8]) {
     prepare()
-    let entry = DecodedImages.Entry(key: key, bitmap: bitmap, checksum: Checksum.of(bytes))
+    let image = DecodedImage(bitmap: bitmap, checksum: Checksum.of(bytes))
     change { state in
-      if let now = state.encoded.bytes(key.url), !now.isIdentical(to: bytes) { return Removed() }
-      let cost = bitmap.bytes.count + Self.overhead
-      return Removed(decoded: state.decoded.insert(entry, cost: cost))
+      guard !state.encoded.contains(key.url) || state.encoded.has(bytes, for: key.url) else { return }
+      state.decoded.insert(image, for: key, cost: bitmap.bytes.count + Self.overhead)
     }
   }
 
   /// Removes an image, encoded and decoded.
   package func remove(_ key: String) {
     change { state in
-      state.reads.supersede(key)
-      return Removed(encoded: state.encoded.remove(key), decoded: state.decoded.remove(key))
+      state.noteUnseenChange(of: key)
+      state.encoded.remove(key)
+      state.decoded.removeAll { decoded, _ in decoded.url == key }
     }
   }
 
   /// Removes all images, encoded and decoded.
   package func removeAll() { change { $0.removeAll() } }
 
-  /// Evicts images until the rest take at most `size` bytes, decoded images first.
-  package func shrink(to size: ByteCount) {
-    change { state in
-      let decoded = state.decoded.shrink(to: size.bytes - state.encoded.store.cost)
-      return Removed(
-        encoded: state.encoded.shrink(to: size.bytes - state.decoded.store.cost),
-        decoded: decoded
-      )
-    }
-  }
-
   /// Changes the limits, and evicts what exceeds them.
   package func setLimits(_ limits: MemoryLimits) {
     change { state in
       state.limits = limits
-      return state.applyLimits()
+      state.applyLimits()
     }
   }
 
@@ -313,7 +255,7 @@ package final class MemoryCache: Sendable {
   package func keep(_ kinds: MemoryKinds) {
     change { state in
       state.kinds = kinds
-      return state.applyLimits()
+      state.applyLimits()
     }
   }
 
@@ -321,33 +263,32 @@ package final class MemoryCache: Sendable {
     guard state.withLock({ $0.limits == nil }) else { return }
     let limits = standard()
     change { state in
-      guard state.limits == nil else { return Removed() }
+      guard state.limits == nil else { return }
       state.limits = limits
-      return state.applyLimits()
+      state.applyLimits()
     }
   }
 
-  /// Reads after the images that a user removed are gone.
-  private func read<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+  /// Runs the body after the images that a user removed are gone.
+  private func use<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
     let removals = removals()
-    let (value, gone) = state.withLock { state in
-      let gone = state.follow(removals)
-      return (body(&state), gone)
+    return change { state in
+      state.follow(removals)
+      return body(&state)
     }
-    withExtendedLifetime(gone) {}
-    return value
   }
 
-  /// Makes a change, and releases evicted images outside the lock.
-  private func change(_ body: (inout State) -> Removed) {
-    var gone = Removed()
-    let onFilling = state.withLock { state in
-      gone = body(&state)
-      let isFilled = state.encoded.store.cost + state.decoded.store.cost > Self.worthWatching
-      return isFilled ? state.onFilling.take() : nil
+  /// Runs the body under the lock, and releases removed images outside it.
+  private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+    let (value, removed, onFilling) = state.withLock { state in
+      let value = body(&state)
+      let removed = (state.encoded.takeRemoved(), state.decoded.takeRemoved())
+      let isFilled = state.encoded.store.cost + state.decoded.cost > Self.worthWatching
+      return (value, removed, isFilled ? state.onFilling.take() : nil)
     }
     onFilling?()
-    withExtendedLifetime(gone) {}
+    withExtendedLifetime(removed) {}
+    return value
   }
 }
 
@@ -371,37 +312,20 @@ extension MemoryCache.Account {
   }
 }
 
-/// The keys that are being read, and whether they were changed meanwhile (pure).
-///
-/// A read may return an image that is older than a change during the read.
-struct OpenReads: Sendable {
-  private struct Read {
-    var readers: Int
-    var isSuperseded = false
-  }
+/// The key of a decoded image: its URL, size and pixel format.
+package struct DecodedKey: Sendable, Hashable {
+  /// ``ImageURL/key`` of the image.
+  package var url: String
+  package var size: DisplaySize
+  package var format: Bitmap.Format
+  /// The identifiers of the processors, in order.
+  package var processors: [String]
 
-  private var reads: [String: Read] = [:]
-
-  mutating func begin(_ key: String) { reads[key, default: Read(readers: 0)].readers += 1 }
-
-  /// Notes a change of a key: running reads may return an older image.
-  mutating func supersede(_ key: String) {
-    // Skips the hash of the key in the usual case.
-    guard !reads.isEmpty else { return }
-    reads[key]?.isSuperseded = true
-  }
-
-  /// Notes a change of all keys.
-  mutating func overtakeAll() { for key in reads.keys { reads[key]?.isSuperseded = true } }
-
-  /// Ends a read.
-  ///
-  /// - Returns: Whether the key was changed during this read, or during another read that still runs.
-  mutating func end(_ key: String) -> Bool {
-    guard var read = reads[key] else { return false }
-    read.readers -= 1
-    reads[key] = read.readers > 0 ? read : nil
-    return read.isSuperseded
+  package init(url: String, size: DisplaySize, format: Bitmap.Format, processors: [String] = []) {
+    self.processors = processors
+    self.url = url
+    self.size = size
+    self.format = format
   }
 }
 

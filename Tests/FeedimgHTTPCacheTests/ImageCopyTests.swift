@@ -44,7 +44,7 @@ import Testing
     ("the image is removed", { $0.cache.remove("a") }), ("a new version is stored", { $0.insert("a", 900) }),
     ("memory is short", { $0.cache.keep(.encoded) }), ("memory is very short", { $0.cache.keep([]) }),
     ("the limit is zero", { $0.cache.setLimits(MemoryLimits(total: ByteCount(0), isDecoding: false)) }),
-    ("the limit is small", { $0.cache.shrink(to: ByteCount(100)) }),
+    ("the limit is small", { $0.cache.setLimits(MemoryLimits(total: ByteCount(100), isDecoding: false)) }),
     ("no client is connected", { $0.cache.removeCopies() }),
     (
       "other images are used",

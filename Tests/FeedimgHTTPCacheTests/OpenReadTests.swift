@@ -41,8 +41,10 @@ import Testing
     },
     News(testDescription: "of others", kept: 1) {
       $0.insert(try image(2), for: "b")
-      $0.remove("c")
+      $0.remove("b")
     },
+    // It may be this image, as the cache does not know which images are being read.
+    News(testDescription: "of an image that is not in memory", kept: nil) { $0.remove("c") },
     News(testDescription: "others read it too", kept: 1) { cache in
       let read = try image(1)
       _ = cache.fill("a") { read }

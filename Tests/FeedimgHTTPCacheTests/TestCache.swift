@@ -80,6 +80,11 @@ extension CacheLimits {
   static let roomy = CacheLimits(originals: .mebibytes(64), thumbnails: .mebibytes(16), unusedDays: 7)
 }
 
+extension MemoryCache {
+  /// A cache for encoded images only.
+  convenience init(limit: ByteCount) { self.init { MemoryLimits(total: limit, isDecoding: false) } }
+}
+
 extension DiskCache {
   convenience init(_ folder: TestFolder, limits: CacheLimits = .roomy, clock: TestClock = TestClock()) {
     self.init(folder: folder.cache, limits: limits, clock: { clock.now })
