@@ -189,7 +189,7 @@ case "evict":
 
 case "full":
   // Stores images while each one evicts others.
-  let full = try makeCache().info().shares[0].size
+  let full = try makeCache().info().originals.size
   let cache = makeCache(limit: full)
   measure("full", 5000) { run in try? store(count * 3 + run, bytes, in: cache) }
 

@@ -2,53 +2,44 @@ package import FeedimgModel
 
 /// The contents and the counters of a disk cache.
 package struct CacheInfo: Sendable, Hashable {
-  /// The contents of one budget.
-  package struct Share: Sendable, Hashable {
-    package var budget: Budget
-    package var entries: Int
-    package var size: ByteCount
-    package var limit: ByteCount
-  }
-
-  /// The partial downloads, which have a limit of their own.
-  package struct PartialDownloads: Sendable, Hashable {
-    package var count: Int
-    package var size: ByteCount
+  /// The contents of one budget, or of the partial downloads.
+  package struct Part: Sendable, Hashable {
+    package var entries = 0
+    package var size = ByteCount(0)
     package var limit: ByteCount
   }
 
   package var folder: String
-  /// Originals, then thumbnails; both without pinned images.
-  package var shares: [Share]
+  /// Originals that are not pinned.
+  package var originals: Part
+  /// Thumbnails that are not pinned.
+  package var thumbnails: Part
   /// Pinned images of both roles.
-  package var pinned: Share
-  package var partialDownloads: PartialDownloads
+  package var pinned: Part
+  /// The partial downloads, which have a limit of their own.
+  package var partialDownloads: Part
   package var unusedDays: Int
   /// The oldest last use of an image, in seconds since 1970; nil without images.
   package var oldestUse: Double?
   /// The newest last use of an image, in seconds since 1970; nil without images.
   package var newestUse: Double?
   /// Reads that found an image, and reads that did not, since the index was created.
-  package var hits: Int
-  package var misses: Int
+  package var hits = 0
+  package var misses = 0
   /// An estimate of the disk space of the whole folder, in whole blocks.
-  package var sizeOnDisk: ByteCount
+  package var sizeOnDisk = ByteCount(0)
 
-  package var entries: Int { shares.reduce(pinned.entries) { $0 + $1.entries } }
-  package var size: ByteCount { ByteCount(shares.reduce(pinned.size.bytes) { $0 + $1.size.bytes }) }
+  package var entries: Int { originals.entries + thumbnails.entries + pinned.entries }
+  package var size: ByteCount { ByteCount(originals.size.bytes + thumbnails.size.bytes + pinned.size.bytes) }
 
   /// The information on an empty cache.
   init(folder: String, limits: CacheLimits) {
-    func share(_ budget: Budget) -> Share {
-      Share(budget: budget, entries: 0, size: ByteCount(0), limit: limits[budget])
-    }
     self.folder = folder
-    shares = [share(.originals), share(.thumbnails)]
-    pinned = share(.pinned)
-    partialDownloads = PartialDownloads(count: 0, size: ByteCount(0), limit: limits.partialDownloads)
+    originals = Part(limit: limits.originals)
+    thumbnails = Part(limit: limits.thumbnails)
+    pinned = Part(limit: limits.pinned)
+    partialDownloads = Part(limit: limits.partialDownloads)
     unusedDays = limits.unusedDays
-    (hits, misses) = (0, 0)
-    sizeOnDisk = ByteCount(0)
   }
 }
 

@@ -11,35 +11,31 @@ extension DiskCache {
   /// - Throws: ``CacheError`` if the index cannot be read.
   package func info() throws(CacheError) -> CacheInfo {
     writeLedger()
+    let limits = limits
     var empty = CacheInfo(folder: folder.path, limits: limits)
     let partialDownloads = folder.partialDownloads()
-    empty.partialDownloads.count = partialDownloads.count
+    empty.partialDownloads.entries = partialDownloads.count
     empty.partialDownloads.size = ByteCount(partialDownloads.bytes)
     let blockSize = folder.blockSize
     let filled = try pool.read { index throws(SQLiteError) -> CacheInfo in
       var info = empty
-      for position in info.shares.indices { try Self.fill(&info.shares[position], from: index) }
-      try Self.fill(&info.pinned, from: index)
+      info.originals = try index.part(.originals, limits)
+      info.thumbnails = try index.part(.thumbnails, limits)
+      info.pinned = try index.part(.pinned, limits)
       let uses = try index.useRange()
       info.oldestUse = uses.map { Double($0.lowerBound) }
       info.newestUse = uses.map { Double($0.upperBound) }
       info.hits = try index.count(of: .hits)
       info.misses = try index.count(of: .misses)
       // An estimate, as reading all sizes would take too long: on average, half of a last block is empty.
-      var responses = CacheInfo.Share(budget: .responses, entries: 0, size: ByteCount(0), limit: ByteCount(0))
-      try Self.fill(&responses, from: index)
+      let responses = try index.total(of: .responses)
       let entries = min(info.entries + responses.entries, 1 << 40)
-      let size = info.size.bytes + responses.size.bytes
+      let size = info.size.bytes + responses.bytes
       let blocks = max(entries * blockSize, size + entries * blockSize / 2)
       info.sizeOnDisk = ByteCount(blocks + info.partialDownloads.size.bytes + folder.bookkeepingSize)
       return info
     }
     return filled ?? empty
-  }
-
-  private static func fill(_ share: inout CacheInfo.Share, from index: CacheIndex) throws(SQLiteError) {
-    let total = try index.total(of: share.budget)
-    (share.entries, share.size) = (total.entries, ByteCount(total.bytes))
   }
 
   /// Removes all variants of a key, pinned or not.
@@ -114,6 +110,13 @@ extension DiskCache {
     clearPartialDownloads()
     for path in [folder.bodies, folder.incoming] { rmdir(path) }
     if let fault { throw CacheError(.folder, fault.description) }
+  }
+}
+
+extension CacheIndex {
+  fileprivate func part(_ budget: Budget, _ limits: CacheLimits) throws(SQLiteError) -> CacheInfo.Part {
+    let total = try total(of: budget)
+    return CacheInfo.Part(entries: total.entries, size: ByteCount(total.bytes), limit: limits[budget])
   }
 }
 

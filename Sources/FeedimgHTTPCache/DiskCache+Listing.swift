@@ -2,28 +2,10 @@ package import FeedimgModel
 import FeedimgSQLite
 
 extension DiskCache {
-  /// All images, the most recently used first; does not read bodies.
-  ///
-  /// - Throws: ``CacheError`` if the index cannot be read.
-  package func list() throws(CacheError) -> [StoredImage] {
-    var images: [StoredImage] = []
-    try list(by: .used) {
-      images.append($0)
-      return true
-    }
-    return images
-  }
-
-  /// Passes each image to the body in order; does not read bodies.
+  /// Passes each image to the body in order, until that returns false; does not read bodies.
   ///
   /// Memory holds at most 256 entries at a time, and the index is free while the body runs.
   ///
-  /// - Parameters:
-  ///   - order: The order.
-  ///   - isReversed: Whether to reverse the order.
-  ///   - limit: The most images to list.
-  ///   - budgets: The budgets to list.
-  ///   - body: Returns whether to continue.
   /// - Throws: ``CacheError`` if the index cannot be read.
   package func list(
     by order: CacheOrder,
@@ -45,7 +27,7 @@ extension DiskCache {
     isReversed: Bool = false,
     limit: Int = .max,
     budgets: Set<Budget> = Set(Budget.images),
-    _ body: (CacheIndex.Entry) throws(CacheError) -> Bool
+    _ body: (CacheIndex.Entry) -> Bool
   ) throws(CacheError) {
     writeLedger()
     let found = try pool.read { index throws(SQLiteError) in
@@ -62,7 +44,7 @@ extension DiskCache {
         }
         return entries
       }
-      for entry in entries ?? [] where try !body(entry) { return }
+      for entry in entries ?? [] where !body(entry) { return }
     }
   }
 

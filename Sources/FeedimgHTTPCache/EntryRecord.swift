@@ -79,15 +79,10 @@ extension EntryRecord {
 
   var line: [UInt8] {
     let times = [storedAt, requestedAt, respondedAt].map { String(Milliseconds.count($0)) }
-    let fields = [Self.form, key, mark, mediaType, body.text, String(size), checksum.hexadecimal] + times
+    let letter = role == .original ? "o" : "t"
+    let fields = [Self.form, key, letter, mediaType, body.text, String(size), checksum.hexadecimal] + times
     let content = FieldLine.bytes(fields) + [FieldLine.tab] + head.bytes
     return Checksum.of(content).hexadecimal.utf8 + [FieldLine.tab] + content
-  }
-
-  /// The first letter of the role, in upper case for a pinned image.
-  private var mark: String {
-    let letter = role == .original ? "o" : "t"
-    return isPinned ? letter.uppercased() : letter
   }
 
   /// Reads a line; nil if it is damaged or has another version.
@@ -104,11 +99,9 @@ extension EntryRecord {
       let checksum = UInt64(hexadecimal: fields[6]), let storedAt = Int(texts[7]),
       let requestedAt = Int(texts[8]), let respondedAt = Int(texts[9])
     else { return nil }
-    let mark = texts[2]
     self.init(
       key: texts[1],
-      role: mark.lowercased() == "o" ? .original : .thumbnail,
-      isPinned: mark == mark.uppercased(),
+      role: texts[2] == "o" ? .original : .thumbnail,
       mediaType: texts[3],
       body: body,
       size: size,

@@ -21,19 +21,13 @@ package final class SQLiteConnection {
   package init(path: String, access: Access) throws(SQLiteError) {
     var opened: OpaquePointer?
     // Only one thread at a time uses a connection, so SQLite's own locks are not needed.
-    let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let result =
       switch access {
-      case .write: sqlite3_open_v2(path, &opened, common | SQLITE_OPEN_READWRITE, nil)
-      case .create:
-        sqlite3_open_v2(path, &opened, common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
+      case .write: sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_READWRITE, nil)
+      case .create: sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
       case .immutable:
-        sqlite3_open_v2(
-          Self.immutableURI(path),
-          &opened,
-          common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
-          nil
-        )
+        sqlite3_open_v2(Self.immutableURI(path), &opened, flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
       }
     guard result == SQLITE_OK, let opened else {
       let error = SQLiteError(result, on: opened)

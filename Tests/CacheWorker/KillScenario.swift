@@ -149,7 +149,11 @@ struct KillScenario {
     let cache = makeCache(in: folder)
     do {
       try store(Specimen(key: 10, version: 0), in: cache)
-      let images = try cache.list()
+      var images: [StoredImage] = []
+      try cache.list(by: .used) {
+        images.append($0)
+        return true
+      }
       let lost = images.filter { cache.read($0.key) == nil }.map(\.key)
       let beginning = cache.partialDownload(of: Specimen.key(1))?.bytes ?? []
       if beginning.count < Victim.mark {

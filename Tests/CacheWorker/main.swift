@@ -46,7 +46,10 @@ case "read":
     // Opens the cache again each time, because opening must not fail either.
     let cache = makeCache()
     do {
-      for share in try cache.info().shares where share.size.bytes > limit { say("over the limit: \(share)") }
+      let info = try cache.info()
+      for part in [info.originals, info.thumbnails] where part.size.bytes > limit {
+        say("over the limit: \(part)")
+      }
     } catch {
       say("cannot open: \(error)")
     }

@@ -24,10 +24,9 @@ import Testing
     _ = cache.read("nothing")
     let info = try cache.info()
     #expect(info.folder == folder.cache)
-    #expect(info.shares.map(\.budget) == [.originals, .thumbnails])
-    #expect(info.shares.map(\.entries) == [2, 1])
-    #expect(info.shares.map(\.size.bytes) == [400, 200])
-    #expect(info.shares.map(\.limit) == [.mebibytes(64), .mebibytes(16)])
+    #expect([info.originals, info.thumbnails].map(\.entries) == [2, 1])
+    #expect([info.originals, info.thumbnails].map(\.size.bytes) == [400, 200])
+    #expect([info.originals, info.thumbnails].map(\.limit) == [.mebibytes(64), .mebibytes(16)])
     #expect(info.hits == 2)
     #expect(info.misses == 1)
     #expect(info.oldestUse == clock.now - 0)
@@ -123,7 +122,7 @@ import Testing
     #expect(result.whole == 8)
     #expect(result.removed.sorted() == ["4", "7"])
     #expect(result.unreadable == [])
-    #expect(try cache.info().shares[0].entries == 8)
+    #expect(try cache.info().originals.entries == 8)
     #expect(folder.bodies.count == 8)
   }
 

@@ -77,8 +77,8 @@ import Testing
     #expect(cache.bytes("https://a/1") == picture(2))
     #expect(folder.bodies.count == 1)
     let info = try cache.info()
-    #expect(info.shares.map(\.entries) == [0, 1])
-    #expect(info.shares.map(\.size.bytes) == [0, 1000])
+    #expect([info.originals, info.thumbnails].map(\.entries) == [0, 1])
+    #expect([info.originals, info.thumbnails].map(\.size.bytes) == [0, 1000])
   }
 
   @Test func `an uncommitted image leaves nothing behind`() throws {

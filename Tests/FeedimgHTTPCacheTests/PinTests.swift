@@ -33,8 +33,8 @@ import Testing
     #expect(cache.bytes("a") == picture(1))
     #expect(cache.bytes("t") == picture(2))
     let info = try cache.info()
-    #expect(info.pinned == .init(budget: .pinned, entries: 2, size: ByteCount(2000), limit: ByteCount(5000)))
-    #expect(info.shares.map(\.entries) == [10, 0])
+    #expect(info.pinned == .init(entries: 2, size: ByteCount(2000), limit: ByteCount(5000)))
+    #expect([info.originals, info.thumbnails].map(\.entries) == [10, 0])
     #expect(try cache.list().filter(\.isPinned).map(\.key).sorted() == ["a", "t"])
   }
 
@@ -90,7 +90,7 @@ import Testing
     #expect(try cache.unpin("a"))
     let info = try cache.info()
     #expect(info.pinned.entries == 0)
-    #expect(info.shares[0].size.bytes <= 10_000)
+    #expect(info.originals.size.bytes <= 10_000)
     #expect(cache.contains(["a", "0"]) == [true, false])
     #expect(folder.bodies.count == info.entries)
   }
@@ -164,7 +164,7 @@ import Testing
     cache.close()
     let info = try makeCache().info()
     #expect(info.pinned.entries == 1)
-    #expect(info.shares.map(\.entries) == [1, 0])
+    #expect([info.originals, info.thumbnails].map(\.entries) == [1, 0])
     #expect(cache.bytes("a") == picture(3))
   }
 

@@ -44,8 +44,8 @@ import Testing
     let second = try cache.store("a", picture(2))
     #expect(exists(first) && exists(second))
     #expect(cache.bytes("a") == picture(2))
-    #expect(try cache.info().shares[0].entries == 1)
-    #expect(try cache.info().shares[0].size == ByteCount(2000))
+    #expect(try cache.info().originals.entries == 1)
+    #expect(try cache.info().originals.size == ByteCount(2000))
     #expect(try cache.verify().whole == 1)
     #expect(exists(first))
     clock += 599
@@ -54,7 +54,7 @@ import Testing
     clock += 60
     try cache.store("c", picture(4))
     #expect(!exists(first) && exists(second))
-    #expect(try cache.info().shares[0].size == ByteCount(3000))
+    #expect(try cache.info().originals.size == ByteCount(3000))
   }
 
   @Test func `replaced files take at most an eighth of their budget, and limits hold`() throws {

@@ -77,12 +77,12 @@ import Testing
     #expect(before.entries == rows.count)
     #expect(rows.subtracting(bodies) == [])
     #expect(bodies.subtracting(rows) == [], "\(folder.files()), rows \(rows.sorted())")
-    for share in before.shares { #expect(share.size.bytes <= limit) }
+    for share in [before.originals, before.thumbnails] { #expect(share.size.bytes <= limit) }
     let checked = try cache.verify()
     #expect(checked.unreadable == [])
     #expect(checked.whole > 0)
     let after = try cache.info()
-    #expect(after.shares.map(\.entries).reduce(0, +) == checked.whole)
+    #expect([after.originals, after.thumbnails].map(\.entries).reduce(0, +) == checked.whole)
     #expect(folder.bodies.count == checked.whole)
     #expect(folder.incoming.isEmpty)
     let images = try cache.list()

@@ -105,6 +105,16 @@ extension DiskCache {
     return try writer.commit(ImageMetadata(key: key, role: role, mediaType: mediaType, head: head))
   }
 
+  /// All images, the most recently used first.
+  func list() throws -> [StoredImage] {
+    var images: [StoredImage] = []
+    try list(by: .used) {
+      images.append($0)
+      return true
+    }
+    return images
+  }
+
   /// The bytes of a key, read and verified.
   func bytes(_ key: String) -> [UInt8]? { read(key)?.bytes }
 }

@@ -25,7 +25,12 @@ import Testing
     Clearing(testDescription: "this loader") { loader, _ in try await loader.clearCache() },
     Clearing(testDescription: "another process") { _, other in try other.clear() },
     Clearing(testDescription: "another process, one image") { _, other in
-      for image in try other.list() { _ = try other.removeEverywhere(image.key) }
+      var keys: [String] = []
+      try other.list(by: .used) { image in
+        keys.append(image.key)
+        return true
+      }
+      for key in keys { _ = try other.removeEverywhere(key) }
     },
   ]
 

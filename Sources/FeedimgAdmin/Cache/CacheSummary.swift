@@ -13,15 +13,7 @@ public struct CacheSummary: Sendable, Hashable {
     /// The most bytes that the entries may take.
     public var limit: ByteCount
 
-    init(_ share: CacheInfo.Share?) {
-      count = share?.entries ?? 0
-      size = share?.size ?? ByteCount(0)
-      limit = share?.limit ?? ByteCount(0)
-    }
-
-    init(_ partialDownloads: CacheInfo.PartialDownloads) {
-      (count, size, limit) = (partialDownloads.count, partialDownloads.size, partialDownloads.limit)
-    }
+    init(_ part: CacheInfo.Part) { (count, size, limit) = (part.entries, part.size, part.limit) }
 
     var value: JSONValue {
       ["count": .integer(count), "bytes": .integer(size.bytes), "limit": .integer(limit.bytes)]
@@ -62,8 +54,8 @@ public struct CacheSummary: Sendable, Hashable {
 
   init(_ info: CacheInfo) {
     folder = info.folder
-    originals = Part(info.shares.first { $0.budget == .originals })
-    thumbnails = Part(info.shares.first { $0.budget == .thumbnails })
+    originals = Part(info.originals)
+    thumbnails = Part(info.thumbnails)
     pinned = Part(info.pinned)
     partialDownloads = Part(info.partialDownloads)
     expiryDays = info.unusedDays
