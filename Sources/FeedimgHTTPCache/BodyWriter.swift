@@ -110,11 +110,10 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
     guard body.size > 0, !isCleared(body), body.size <= cache.limits.partialDownloads.bytes else { return }
+    // First, so that after a kill, the record behind the bytes is not taken for bytes of the image.
+    withdraw()
     do throws(FileFault) {
-      let file = try body.moveToFile(in: cache.folder)
-      // After a kill, the record behind the bytes must not be taken for bytes of the image.
-      if announcement != nil, cache.announce(file, metadata, size: file.size) == nil { withdraw() }
-      try cache.keepPartial(file, metadata)
+      try cache.keepPartial(try body.moveToFile(in: cache.folder), metadata)
     } catch {
       throw CacheError(.body, error.description)
     }

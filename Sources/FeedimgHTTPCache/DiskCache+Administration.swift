@@ -76,7 +76,7 @@ extension DiskCache {
   package func removeEverywhere(_ key: String) throws(CacheError) -> Bool {
     guard folder.exists(folder.path) else { return false }
     let isRemoved = try remove(key)
-    adoptPartialDownloads(of: key)
+    adoptPartialDownloads()
     removePartialDownload(of: key)
     // Last, so that no process reads the image again after it has dropped its memory.
     do throws(FileFault) { try removalCount.add(.one) } catch { throw CacheError(.folder, error.description) }

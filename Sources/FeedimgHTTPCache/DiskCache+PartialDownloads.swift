@@ -13,7 +13,7 @@ extension DiskCache {
 
   package func partialDownload(of key: String) -> PartialDownload? {
     guard hasPartialDownloads else { return nil }
-    adoptPartialDownloads(of: key)
+    adoptPartialDownloads()
     return storedPartialDownload(of: key)
   }
 
@@ -143,12 +143,11 @@ enum PartialFile {
 extension DiskCache {
   private static let noteEnding = ".head"
 
-  /// Writes the note of a body of which `size` bytes belong to the image; zero for all of them.
+  /// Writes the note of a body.
   ///
   /// - Returns: The path of the note; nil if it cannot be written. A kill then loses the bytes.
-  func announce(_ incoming: IncomingBody, _ metadata: ImageMetadata, size: Int = 0) -> String? {
-    var record = EntryRecord(metadata, storedAt: time)
-    record.size = size
+  func announce(_ incoming: IncomingBody, _ metadata: ImageMetadata) -> String? {
+    let record = EntryRecord(metadata, storedAt: time)
     // Several processes may write bodies of one key.
     let path = "\(folder.partialPath(metadata.key)).\(incoming.name)\(Self.noteEnding)"
     do throws(FileFault) {
@@ -161,11 +160,8 @@ extension DiskCache {
     }
   }
 
-  /// Turns what killed writers left of one image or, before their bodies are swept, of all into partial downloads.
-  func adoptPartialDownloads(of key: String? = nil) {
-    let hash = key.map { Checksum.of($0).hexadecimal } ?? ""
-    for note in notes() where note.hasPrefix(hash) { adopt(note) }
-  }
+  /// Turns what killed writers left into partial downloads, before their bodies are swept.
+  func adoptPartialDownloads() { for note in notes() { adopt(note) } }
 
   /// Whether the next sweep makes a partial download of a body, because a note names it.
   ///
@@ -209,8 +205,7 @@ extension DiskCache {
 
   private func adopt(_ body: borrowing OpenFile, _ record: EntryRecord) throws(FileFault) {
     let limit = limits.partialDownloads.bytes
-    let size = record.size > 0 ? record.size : Int(try body.status().st_size)
-    let bytes = try body.read(count: min(size, limit + 1))
+    let bytes = try body.read(count: min(Int(try body.status().st_size), limit + 1))
     let known = storedPartialDownload(of: record.key)?.bytes.count ?? 0
     guard bytes.count > known, bytes.count <= limit else { return }
     // A copy: after a kill, a half-extended file would look like a body.
