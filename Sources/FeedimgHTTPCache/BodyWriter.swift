@@ -100,7 +100,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   func announce(_ metadata: ImageMetadata) {
-    guard let body, !isCleared(body), let file = try? body.moveToFile(in: cache.folder) else { return }
+    guard let body, !isOutdated(body), let file = try? body.moveToFile(in: cache.folder) else { return }
     let path = cache.announce(file, metadata)
     if path != announcement { withdraw() }
     announcement = path
@@ -109,7 +109,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   func keepPartial(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
-    guard body.size > 0, !isCleared(body), body.size <= cache.limits.partialDownloads.bytes else { return }
+    guard body.size > 0, !isOutdated(body), body.size <= cache.limits.partialDownloads.bytes else { return }
     // First, so that after a kill, the record behind the bytes is not taken for bytes of the image.
     withdraw()
     do throws(FileFault) {
@@ -124,9 +124,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     withdraw()
   }
 
-  private func isCleared(_ body: PendingBody) -> Bool {
-    cache.removalCount.includesClear(since: body.removals)
-  }
+  /// Whether a user has removed images since the load began.
+  private func isOutdated(_ body: PendingBody) -> Bool { cache.removals > body.removals }
 
   private func withdraw() {
     if let path = announcement.take() { unlink(path) }

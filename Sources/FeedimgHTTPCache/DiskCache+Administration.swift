@@ -79,7 +79,7 @@ extension DiskCache {
     adoptPartialDownloads()
     removePartialDownload(of: key)
     // Last, so that no process reads the image again after it has dropped its memory.
-    do throws(FileFault) { try removalCount.add(.one) } catch { throw CacheError(.folder, error.description) }
+    do throws(FileFault) { try removalCount.add() } catch { throw CacheError(.folder, error.description) }
     return isRemoved
   }
 
@@ -93,9 +93,9 @@ extension DiskCache {
   package func clear() throws(CacheError) {
     guard folder.exists(folder.path) else { return }
     // The index goes first, because rows are removed before their bodies.
-    try pool.removeIndex { () throws(FileFault) in try removalCount.add(.everything) }
+    try pool.removeIndex { () throws(FileFault) in try removalCount.add() }
     // Again at the end, for processes that read an image meanwhile.
-    defer { try? removalCount.add(.one) }
+    defer { try? removalCount.add() }
     endWriting()
     sweepIncoming()
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] where name.hasSuffix(WriterSession.ending)

@@ -161,8 +161,8 @@ extension DiskCache {
       let key = ImageURL.withoutCredentials(record.key)
       return .failure(CacheError(.body, "`\(key)` is not kept: \(reason)"))
     }
-    if removalCount.includesClear(since: image.body.removals) {
-      return refusal("the cache was cleared while it was loading")
+    guard removals <= image.body.removals else {
+      return refusal("images were removed while it was loading")
     }
     let displaced = try index.entry(with: record.identifier)?.record
     let isPinned = record.isPinned || displaced.map { $0.isPinned && $0.key == record.key } ?? false

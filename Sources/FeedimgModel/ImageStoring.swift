@@ -200,7 +200,7 @@ package protocol ImageStoring: Sendable {
 
   /// Starts writing an image. Without a commit, nothing remains.
   ///
-  /// If the cache is cleared after ``removals`` was read, when the load began, the image is not kept.
+  /// If a user removes images after ``removals`` was read, when the load began, the image is not kept.
   ///
   /// - Throws: ``CacheError`` if the folder cannot be created.
   func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting

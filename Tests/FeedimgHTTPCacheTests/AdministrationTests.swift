@@ -84,7 +84,7 @@ import Testing
     let error = #expect(throws: CacheError.self) { try writer.commit(metadata) }
     #expect(
       error?.message
-        == "`https://example.org/secret.jpg` is not kept: the cache was cleared while it was loading"
+        == "`https://example.org/secret.jpg` is not kept: images were removed while it was loading"
     )
     #expect(cache.contains(["a", url.key]) == [false, false])
     #expect(cache.partialDownload(of: url.key) == nil)

@@ -138,7 +138,8 @@ public struct ImageCache: Sendable {
 
   /// Removes the image of a URL, also from the memory of all programs that use the cache.
   ///
-  /// Those programs drop all images in memory; the other images stay on the disk.
+  /// Those programs drop all images in memory, and do not keep those that they are loading. The other images stay on
+  /// the disk.
   ///
   /// - Parameter url: The URL of the image.
   /// - Returns: False if the cache has no such image.
