@@ -135,22 +135,16 @@ package struct PolicySelection: Sendable {
     package var refusals: [Refusal] = []
   }
 
-  /// Reads all sources.
-  package func read() -> [PolicyReading] { read(stamps()) }
-
   func stamps() -> [FileStamp] {
     var stamps: [FileStamp] = []
     for source in sources { stamps.append(source.stamp) }
     return stamps
   }
 
-  /// Reads all sources.
-  ///
-  /// - Parameter stamps: One stamp for each source.
-  /// - Returns: One reading for each source.
-  func read(_ stamps: [FileStamp]) -> [PolicyReading] {
+  /// Reads all sources, and returns one reading for each.
+  package func read() -> [PolicyReading] {
     var readings: [PolicyReading] = []
-    for index in sources.indices { readings.append(sources[index].reading(stamps[index])) }
+    for source in sources { readings.append(source.reading) }
     return readings
   }
 
@@ -227,15 +221,14 @@ package struct PolicySource: Sendable, Hashable {
   var stamp: FileStamp { file?.stamp ?? .special }
 
   /// Reads the source.
-  package var reading: PolicyReading { reading(stamp) }
-
-  func reading(_ stamp: FileStamp) -> PolicyReading {
+  package var reading: PolicyReading {
     guard let file else {
       if let text = ShippedPolicies.table(of: name) { return .bytes(text) }
       return .nothing
     }
     // Only a file given by its path may be a pipe; reading any other pipe would wait for its writer.
     if layer != .given {
+      let stamp = stamp
       if stamp == .missing { return .nothing }
       if stamp == .special { return .fault(PolicyFault(["\(file.path): is not a file"], isUnreadable: true)) }
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// The policy that a loader uses: the current version of its file, or the last valid one.
 ///
 /// Most calls only read the timestamps of a few files. After frequent calls, a watcher reports changes
-/// instead. The next caller reads a changed file again in full.
+/// instead. The caller that finds a change reads the files again in full, and other callers wait for it.
 package final class PolicyInForce: Sendable {
   private struct State {
     var chosen: PolicySelection.Chosen
@@ -16,9 +16,10 @@ package final class PolicyInForce: Sendable {
     var stamps: [FileStamp]
     /// Whether the stamps would show every later change.
     var isSettled: Bool
-    /// Threads may look at the files at the same time.
-    var looks = ReadingOrder()
-    var polling = PolicyCheckSchedule()
+    /// The number of checks of the files.
+    var checks = 0
+    /// The time of the latest check, in seconds since 1970.
+    var checkedAt = -Double.infinity
     /// The watcher; nil before calls are frequent.
     var watcher: FileWatcher?
     var warnings: [String] = []
@@ -31,8 +32,17 @@ package final class PolicyInForce: Sendable {
   let catalog: PolicyCatalog
   private let selection: PolicySelection
   private let clock: @Sendable () -> Double
-  /// Guards the state; files are read and tables checked outside the lock.
+  /// Guards the state; held while files are read, so that each decision uses the latest version.
   private let state: Mutex<State>
+
+  /// The number of checks before watching starts.
+  ///
+  /// A program that asks a few times checks each time, because a watcher costs more than it saves.
+  static let checksBeforeWatching = 256
+  /// The longest time between two checks, in seconds.
+  ///
+  /// A watcher misses a replaced parent folder, and a write by another machine.
+  private static let longestRest = 1.0
 
   /// Reads the policy.
   ///
@@ -45,9 +55,8 @@ package final class PolicyInForce: Sendable {
     self.catalog = catalog
     self.selection = selection
     self.clock = clock
-    let stamps = selection.stamps()
-    let isSettled = Self.isSettled(stamps, clock)
-    let readings = selection.read(stamps)
+    let (now, stamps) = (clock(), selection.stamps())
+    let readings = selection.read()
     let choice = selection.choose(readings)
     guard let chosen = choice.chosen else { throw choice.fault }
     state = Mutex(
@@ -56,7 +65,7 @@ package final class PolicyInForce: Sendable {
         choice: choice,
         readings: readings,
         stamps: stamps,
-        isSettled: isSettled,
+        isSettled: stamps.allSatisfy { $0.isSettled(at: now) },
         warnings: choice.warnings
       )
     )
@@ -81,8 +90,12 @@ package final class PolicyInForce: Sendable {
 
   /// Returns the current policy.
   package func current() -> CompiledPolicy {
-    refresh()
-    return state.withLock { $0.chosen.policy }
+    let (policy, onChange) = state.withLock { state in
+      let isNew = refresh(&state)
+      return (state.chosen.policy, isNew ? state.onChange : nil)
+    }
+    onChange?()
+    return policy
   }
 
   /// Calls back when another policy comes into force, on the thread that found the change.
@@ -104,7 +117,7 @@ package final class PolicyInForce: Sendable {
 
   /// Returns the source of the policy, and the state of the other sources.
   func status() -> PolicyStatus {
-    refresh()
+    _ = current()
     let state = state.withLock { $0 }
     return PolicyStatus(selection, state.readings, state.choice, state.chosen)
   }
@@ -117,89 +130,26 @@ package final class PolicyInForce: Sendable {
     }
   }
 
-  private func refresh() {
-    let (watcher, isBusy) = state.withLock { ($0.watcher, $0.polling.isBusy) }
-    if watcher == nil, isBusy { beginWatching() }
-    let hasChanged = watcher?.hasChanged() ?? true
-    let now = clock()
-    let isDue = state.withLock { state in
-      if state.polling.shouldCheck(hasChanged, isSettled: state.isSettled, at: now) {
-        state.looks.invalidate()
-      }
-      return !state.looks.isCurrent
-    }
-    if isDue { look() }
-  }
-
-  /// Starts to watch; the files are checked after that, so that no change is missed.
-  private func beginWatching() {
-    let watcher = FileWatcher(paths)
-    state.withLock { $0.watcher = $0.watcher ?? watcher }
-  }
-
-  private func look() {
-    let number = state.withLock { $0.looks.begin() }
-    let stamps = selection.stamps()
-    let isSettled = Self.isSettled(stamps, clock)
-    let old = state.withLock { state -> State? in
-      guard stamps == state.stamps, state.isSettled else { return state }
-      _ = state.looks.end(number)
-      return nil
-    }
-    guard let old else { return }
-    let readings = selection.read(stamps)
-    // The files may only have been touched, or checked again because a change might not have shown.
-    let choice = readings == old.readings ? nil : selection.choose(readings, keeping: old.chosen)
-    var isOvertaken = false
-    let onChange = state.withLock { state -> (@Sendable () -> Void)? in
-      // Another look may have made a choice since the comparison.
-      isOvertaken = choice == nil && state.readings != readings
-      guard !isOvertaken, state.looks.end(number) else { return nil }
-      (state.stamps, state.isSettled, state.readings) = (stamps, isSettled, readings)
-      guard let choice, let chosen = choice.chosen else { return nil }
-      state.chosen = chosen
-      state.choice = choice
-      state.warnings += choice.warnings
-      return state.onChange
-    }
-    onChange?()
-    if isOvertaken { look() }
-  }
-
-  private static func isSettled(_ stamps: [FileStamp], _ clock: () -> Double) -> Bool {
-    let now = clock()
-    return stamps.allSatisfy { $0.isSettled(at: now) }
-  }
-}
-
-/// Decides when to check the files of a policy (pure).
-///
-/// A program that asks a few times checks each time, because a watcher costs more than it saves. A program
-/// that asks often, such as a service, watches the files and checks them after a change. It also checks once
-/// a second, for changes that a watcher misses: a replaced parent folder, or a write by another machine.
-struct PolicyCheckSchedule: Sendable {
-  /// The number of checks before watching starts; see ``SettingsStore``.
-  static let checksBeforeWatching = 256
-  /// The longest time between two checks, in seconds.
-  static let longestRest = 1.0
-
-  private var looks = 0
-  private var lookedAt = -Double.infinity
-
-  /// Whether calls are frequent enough to watch the files.
-  var isBusy: Bool { looks >= Self.checksBeforeWatching }
-
-  /// Records that a decision needs the policy.
+  /// Checks the files if they may have changed, and reads them again if they have.
   ///
-  /// - Parameters:
-  ///   - hasChanged: Whether the watcher reports a change, or there is no watcher.
-  ///   - isSettled: Whether the stamps would show every change since the last check.
-  ///   - now: Seconds since 1970, which may jump.
-  /// - Returns: Whether to check the files now.
-  mutating func shouldCheck(_ hasChanged: Bool, isSettled: Bool, at now: Double) -> Bool {
-    guard hasChanged || !isSettled || !(0..<Self.longestRest ~= now - lookedAt) else { return false }
-    lookedAt = now
-    if !isBusy { looks += 1 }
+  /// - Returns: Whether another policy is now in force.
+  private func refresh(_ state: inout State) -> Bool {
+    if state.watcher == nil, state.checks >= Self.checksBeforeWatching { state.watcher = FileWatcher(paths) }
+    let (hasChanged, now) = (state.watcher?.hasChanged() ?? true, clock())
+    let isDue = !(0..<Self.longestRest ~= now - state.checkedAt)
+    guard hasChanged || !state.isSettled || isDue else { return false }
+    (state.checks, state.checkedAt) = (state.checks + 1, now)
+    let stamps = selection.stamps()
+    guard stamps != state.stamps || !state.isSettled else { return false }
+    (state.stamps, state.isSettled) = (stamps, stamps.allSatisfy { $0.isSettled(at: now) })
+    let readings = selection.read()
+    // The files may only have been touched, or checked again because a change might not have shown.
+    guard readings != state.readings else { return false }
+    let choice = selection.choose(readings, keeping: state.chosen)
+    state.readings = readings
+    guard let chosen = choice.chosen else { return false }
+    (state.chosen, state.choice) = (chosen, choice)
+    state.warnings += choice.warnings
     return true
   }
 }

@@ -4,36 +4,8 @@ import Testing
 @testable import Feedimg
 @testable import FeedimgPipeline
 
-/// When a frequently used policy is read from disk.
+/// A frequently used policy, whose files are watched.
 @Suite struct PolicyPollingTests {
-  private func ask(
-    _ polling: inout PolicyCheckSchedule,
-    _ hasChanged: Bool = false,
-    isSettled: Bool = true,
-    at now: Double = 10
-  ) -> Bool { polling.shouldCheck(hasChanged, isSettled: isSettled, at: now) }
-
-  @Test func `a policy is read again only if its file may have changed`() {
-    var polling = PolicyCheckSchedule()
-    #expect(ask(&polling), "it has never been read")
-    #expect(!ask(&polling))
-    #expect(ask(&polling, true), "the watch reported a change")
-    #expect(!ask(&polling))
-    #expect(ask(&polling, isSettled: false), "a change may have gone unnoticed")
-    #expect(!ask(&polling, at: 10.9))
-    #expect(ask(&polling, at: 11), "no watch reports everything")
-    #expect(ask(&polling, at: 5), "the clock was set back")
-  }
-
-  @Test func `frequent reads start a watch`() {
-    var polling = PolicyCheckSchedule()
-    for number in 0..<PolicyCheckSchedule.checksBeforeWatching {
-      #expect(!polling.isBusy)
-      #expect(ask(&polling, at: Double(number) * 2))
-    }
-    #expect(polling.isBusy)
-  }
-
   @Test func `a change is seen while another thread reads the policy`() async throws {
     let folders = try PolicyFolders()
     let loader = try ImageLoader(folders.configuration())
@@ -56,7 +28,7 @@ import Testing
     try FileManager.default.removeItem(atPath: "\(folders.root)/user/policies")
     let loader = try ImageLoader(folders.configuration())
     let item = try PolicyFolders.item()
-    for _ in 0...PolicyCheckSchedule.checksBeforeWatching {
+    for _ in 0...PolicyInForce.checksBeforeWatching {
       #expect(loader.resolve(item).decision.image == .original)
     }
     try FileManager.default.createDirectory(
