@@ -3,7 +3,7 @@ import FeedimgPipeline
 extension ImageLoader {
   /// Records the bytes received so far, for a program that exits during transfers.
   ///
-  /// Running transfers count as ended. If the program exits without this call, their bytes are not counted,
+  /// Running transfers count as well. If the program exits without this call, their bytes are not counted,
   /// nor are those of the last two seconds.
   ///
   /// The call waits for the disk. It waits at most a quarter of a second for another program that writes

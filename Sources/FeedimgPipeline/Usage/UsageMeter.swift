@@ -4,6 +4,23 @@ import Synchronization
 
 /// Counts the bytes of transfers by network.
 package final class UsageMeter: Sendable {
+  /// The longest time whose traffic is lost if the program is killed.
+  static let interval = Duration.seconds(2)
+
+  /// A network, as the ledger records it.
+  private struct Carrier: Hashable {
+    var network: NetworkKind
+    var metered: Metered
+  }
+
+  private struct State {
+    /// The network as it was last seen; nil if none has been seen.
+    var carrier: Carrier?
+    /// The traffic that the ledger does not have yet.
+    var traffic: [Carrier: (bytes: Int, transfers: Int)] = [:]
+    var isAlarmSet = false
+  }
+
   private let ledger: any UsageKeeping
   private let network: any NetworkReading
   private let time: MonotonicTime
@@ -13,25 +30,7 @@ package final class UsageMeter: Sendable {
   /// Held while the ledger writes, so that a program that exits waits for traffic on its way there.
   private let writing = Mutex(())
 
-  private struct State {
-    /// The network as it was last seen; nil if none has been seen.
-    var carrier: TransferNetwork?
-    var counter = TrafficCounter()
-
-    /// The current network; of unknown kind if none has been seen.
-    var currentCarrier: TransferNetwork {
-      carrier
-        ?? TransferNetwork(NetworkState(kind: .other, metered: .unknown, reason: "", meteredReason: ""))
-    }
-  }
-
   /// Makes a meter, which reads nothing before the first transfer.
-  ///
-  /// - Parameters:
-  ///   - ledger: The ledger to write.
-  ///   - network: Read if no network has been noted.
-  ///   - time: The clock of the alarm. At most one alarm is set, and none without traffic.
-  ///   - disk: The thread that writes the ledger; nil for the threads of tasks.
   init(
     _ ledger: any UsageKeeping,
     network: any NetworkReading,
@@ -45,80 +44,101 @@ package final class UsageMeter: Sendable {
   func note(_ state: NetworkState) {
     // Bytes that still arrive when offline belong to the network before.
     guard state.kind != .offline else { return }
-    self.state.withLock { $0.carrier = TransferNetwork(state) }
+    self.state.withLock { $0.carrier = Carrier(network: state.kind, metered: state.metered) }
   }
 
   func begin(_ url: ImageURL) -> Tally {
-    let tally = Tally(meter: self, number: state.withLock { $0.counter.begin() })
+    let tally = Tally(self)
     tally.goOn(at: url)
     return tally
   }
 
-  /// Counts all transfers as ended, and writes all traffic to the ledger, including earlier failed writes.
+  /// Writes all traffic to the ledger, including earlier failed writes.
   package func endAll() {
-    write { $0.endAll() }
+    record()
     // Another thread may be writing the rest; wait for it.
     writing.withLock { _ in _ = ledger.flush() }
   }
 
-  private func write(_ take: (inout TrafficCounter) -> [TrafficCounter.Entry]) {
-    _ = count(take)
-    writing.withLock { _ in ledger.write() }
+  /// Adds traffic on the current network.
+  private func count(bytes: Int, transfers: Int) {
+    let isFirst = state.withLock { state in
+      let carrier = state.carrier ?? Carrier(network: .other, metered: .unknown)
+      state.traffic[carrier, default: (0, 0)].bytes += bytes
+      state.traffic[carrier, default: (0, 0)].transfers += transfers
+      guard bytes > 0 else { return false }
+      defer { state.isAlarmSet = true }
+      return !state.isAlarmSet
+    }
+    if isFirst { setAlarm() }
   }
 
   /// Moves the gathered traffic to the ledger's memory, where readers of this process find it.
-  ///
-  /// - Returns: Whether there was any.
-  private func count(_ take: (inout TrafficCounter) -> [TrafficCounter.Entry]) -> Bool {
+  private func record() {
     state.withLock { state in
-      let entries = take(&state.counter)
-      for entry in entries {
+      for (carrier, sum) in state.traffic {
         ledger.add(
-          ByteCount(entry.bytes),
-          transfers: entry.transfers,
-          network: entry.carrier.network,
-          metered: entry.carrier.metered
+          ByteCount(sum.bytes),
+          transfers: sum.transfers,
+          network: carrier.network,
+          metered: carrier.metered
         )
       }
-      return !entries.isEmpty
+      state.traffic = [:]
     }
   }
 
-  /// Ends a transfer, and writes on the disk's thread, once for all transfers that end meanwhile.
-  private func end(_ number: Int) {
-    guard count({ $0.end(number) }) else { return }
-    guard let disk else { return writing.withLock { _ in ledger.write() } }
-    disk.afterwards { self.writing.withLock { _ in self.ledger.write() } }
+  /// Writes on the disk's thread, once for all transfers that end meanwhile.
+  private func endTransfer() {
+    record()
+    guard let disk else { return write() }
+    disk.afterwards { self.write() }
   }
 
+  private func write() { writing.withLock { _ in ledger.write() } }
+
   /// Writes the gathered traffic after the interval, even if no more bytes arrive.
+  ///
+  /// The next received byte sets the next alarm. An alarm without traffic costs less than an alarm for each
+  /// small image.
   private func setAlarm() {
     Task(executorPreference: disk) { [weak self, time] in
       // Without a thread, the sleep fails; then traffic is written only when transfers end.
-      guard (try? await time.sleep(TrafficCounter.interval)) != nil, let self else { return }
-      self.write { $0.alarm() }
+      guard (try? await time.sleep(Self.interval)) != nil, let self else { return }
+      state.withLock { $0.isAlarmSet = false }
+      record()
+      write()
     }
   }
 
-  struct Tally: Sendable {
-    fileprivate let meter: UsageMeter
-    fileprivate let number: Int
+  /// Counts one transfer, which counts from its request on, or from its first byte.
+  final class Tally: Sendable {
+    private let meter: UsageMeter
+    /// Whether the bytes come from this machine itself and cost nothing.
+    private let isLocal = Atomic(true)
+    private let isCounted = Atomic(false)
 
-    /// Records the present origin of the transfer; bytes from this machine itself cost nothing.
+    fileprivate init(_ meter: UsageMeter) { self.meter = meter }
+
+    /// Records the present origin of the transfer.
     func goOn(at url: ImageURL) {
-      let isLocal = url.isLoopback
-      if !isLocal, meter.state.withLock({ $0.carrier == nil }) { meter.note(meter.network.currentState()) }
-      meter.state.withLock { $0.counter.goOn(number, over: isLocal ? nil : $0.currentCarrier) }
+      isLocal.store(url.isLoopback, ordering: .relaxed)
+      if !url.isLoopback, meter.state.withLock({ $0.carrier == nil }) {
+        meter.note(meter.network.currentState())
+      }
     }
 
-    func request() { meter.state.withLock { $0.counter.request(number) } }
+    func request() { count(0) }
 
-    func add(_ bytes: Int) {
-      let isFirst = meter.state.withLock { $0.counter.add(bytes, to: number, over: $0.currentCarrier) }
-      if isFirst { meter.setAlarm() }
+    func add(_ bytes: Int) { if bytes > 0 { count(bytes) } }
+
+    /// Ends the transfer; one that was refused before its request costs nothing.
+    func end() { if isCounted.load(ordering: .relaxed) { meter.endTransfer() } }
+
+    private func count(_ bytes: Int) {
+      guard !isLocal.load(ordering: .relaxed) else { return }
+      let isNew = !isCounted.exchange(true, ordering: .relaxed)
+      if isNew || bytes > 0 { meter.count(bytes: bytes, transfers: isNew ? 1 : 0) }
     }
-
-    /// Ends the transfer, which counts as one, regardless of its outcome, if it sent a request.
-    func end() { meter.end(number) }
   }
 }

@@ -102,7 +102,7 @@ import Testing
     meter.note(network.currentState())
     tally.add(3)
     tally.end()
-    #expect(ledger.lines == ["wifi no 10 0", "cellular yes 23 1"])
+    #expect(ledger.lines.sorted() == ["cellular yes 23 0", "wifi no 10 1"])
   }
 
   @Test func `bytes before a silence are recorded after the interval, and silence causes no wake-ups`()
@@ -111,14 +111,14 @@ import Testing
     let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
     let tallies = try (1...3).map { meter.begin(try ImageURL("http://pictures.example/\($0).jpg")) }
     for tally in tallies { tally.add(10) }
-    await time.pass(TrafficCounter.interval - .milliseconds(1), when: 1)
+    await time.pass(UsageMeter.interval - .milliseconds(1), when: 1)
     #expect(time.sleepers == 1 && ledger.lines.isEmpty, "one timer for all")
     time.pass(.milliseconds(1))
     while ledger.lines.isEmpty { await Task.yield() }
-    #expect(ledger.lines == ["wifi no 30 0"])
+    #expect(ledger.lines == ["wifi no 30 3"])
     #expect(time.sleepers == 0)
     for tally in tallies { tally.end() }
-    #expect(ledger.lines == ["wifi no 30 0"] + Array(repeating: "wifi no 0 1", count: 3))
+    #expect(ledger.lines == ["wifi no 30 3"])
     #expect(time.sleepers == 0)
   }
 
@@ -195,9 +195,9 @@ import Testing
     await bench.become(network, metered: metered)
     stage.isHandedOver.store(true, ordering: .releasing)
     _ = try await load.value
-    #expect(ledger.lines.first == "wifi no 100 0")
+    #expect(ledger.lines.contains("wifi no 100 1"))
     // On another path it may be requested again, while bytes still arrive.
-    let later = ledger.lines.dropFirst()
+    let later = ledger.lines.filter { $0 != "wifi no 100 1" }
     #expect(!later.isEmpty && later.allSatisfy { $0.hasPrefix("\(network) \(metered) ") }, "\(later)")
   }
 
