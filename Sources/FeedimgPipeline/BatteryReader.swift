@@ -29,51 +29,27 @@ package struct BatteryReader: Sendable {
 
   private static let folder = "/sys/class/power_supply"
 
-  /// Reads the charge, which takes about ten microseconds for each battery.
-  ///
-  /// With several batteries, the charge is their total energy divided by their total capacity. If one of them
-  /// reports no energy, it is the mean of their percentages.
+  /// Reads the charge, which takes about ten microseconds for each battery; of several, the mean.
   package func read() -> BatteryReading {
     let batteries = names().compactMap(battery)
     guard !batteries.isEmpty else { return BatteryReading(percent: nil, source: "no battery") }
-    let full = batteries.reduce(0) { $0 + $1.full }
-    let percent =
-      batteries.contains { $0.full <= 0 }
-      ? batteries.reduce(0) { $0 + $1.percent } / Double(batteries.count)
-      : batteries.reduce(0) { $0 + $1.now } / full * 100
+    let mean = batteries.reduce(0) { $0 + $1.percent } / Double(batteries.count)
     return BatteryReading(
-      percent: Int(min(max(percent, 0), 100).rounded()),
-      source: batteries.map { "\($0.name), \($0.status)" }.joined(separator: "; ")
+      percent: Int(min(max(mean, 0), 100).rounded()),
+      source: batteries.map(\.source).joined(separator: "; ")
     )
   }
 
-  private struct Battery {
-    var name: String
-    var status: String
-    var percent: Double
-    /// The energy in microwatt-hours; zero if the battery reports none.
-    var now = 0.0
-    var full = 0.0
-  }
-
-  private func battery(_ name: String) -> Battery? {
+  private func battery(_ name: String) -> (percent: Double, source: String)? {
     func word(_ file: String) -> String? {
       files.read("\(Self.folder)/\(name)/\(file)").map { String($0.prefix { $0 != "\n" }) }
     }
-    func number(_ file: String) -> Double? {
-      files.readNumber("\(Self.folder)/\(name)/\(file)").map { Double($0) }
-    }
+    func number(_ file: String) -> Double? { word(file).flatMap { Double($0) } }
     guard word("type") == "Battery", word("scope") != "Device", word("present") != "0" else { return nil }
-    let energy = number("energy_now").flatMap { now in number("energy_full").map { (now: now, full: $0) } }
-    let share = energy.flatMap { $0.full > 0 ? $0.now / $0.full * 100 : nil }
-    guard let percent = number("capacity") ?? share else { return nil }
-    return Battery(
-      name: name,
-      status: word("status")?.lowercased() ?? "unknown",
-      percent: percent,
-      now: energy?.now ?? 0,
-      full: energy?.full ?? 0
-    )
+    // Some batteries report their energy alone.
+    let share = number("energy_full").flatMap { full in number("energy_now").map { $0 / full * 100 } }
+    guard let percent = number("capacity") ?? share, percent.isFinite else { return nil }
+    return (percent, "\(name), \(word("status")?.lowercased() ?? "unknown")")
   }
 
   private func names() -> [String] {

@@ -11,38 +11,16 @@ package struct FactSnapshot: Sendable, Hashable {
   /// Whether services were asked about the cost of data.
   var needsCost = true
   var settings: UserSettings
-  var budget = BudgetReading.notRead
+  var budget = BudgetReading()
   var bandwidth: BandwidthReading?
-  var polled = PolledFacts()
-}
-
-/// The facts whose changes no event reports.
-///
-/// The fact monitor reads them once a minute, unless ``isEmpty``.
-struct PolledFacts: Sendable, Hashable {
   /// The battery; nil if the policy does not depend on it.
   var battery: BatteryReading?
-
-  /// Whether none of them can change a decision.
-  var isEmpty: Bool { battery?.percent == nil }
-}
-
-extension PolledFacts {
-  /// Reads those on which a policy depends.
-  init(for policy: CompiledPolicy) { battery = BatteryReading(for: policy) }
 }
 
 extension FactSnapshot {
-  /// Reads the facts of this machine that a policy may depend on.
+  /// Reads the facts of this machine; slow sources only if the policy depends on them.
   ///
-  /// - Parameters:
-  ///   - policy: The policy; slow sources are read only if it depends on them.
-  ///   - network: The network; nil if an override replaces it.
-  ///   - settings: The settings.
-  ///   - usage: The ledger; nil if traffic is not counted.
-  ///   - bandwidth: The bandwidth measured by this process, in bits per second.
-  ///   - memory: The stored bandwidth; nil if nothing is kept between runs.
-  ///   - now: Seconds since 1970.
+  /// The network is nil if an override replaces it. `bandwidth` is what this process measured.
   package init(
     for policy: CompiledPolicy,
     network: NetworkState?,
@@ -56,7 +34,7 @@ extension FactSnapshot {
     self.settings = settings
     budget = BudgetReading(for: policy, settings, usage)
     self.bandwidth = BandwidthReading(live: bandwidth, memory, network, at: now)
-    polled = PolledFacts(for: policy)
+    battery = BatteryReading(for: policy)
   }
 }
 
@@ -120,8 +98,8 @@ package struct KnownFacts {
     sources[.budgetLeft] = snapshot.budget.source
     situation.bandwidth = snapshot.bandwidth?.bitsPerSecond
     sources[.bandwidth] = snapshot.bandwidth?.source
-    situation.battery = snapshot.polled.battery?.percent
-    sources[.battery] = snapshot.polled.battery?.source
+    situation.battery = snapshot.battery?.percent
+    sources[.battery] = snapshot.battery?.source
   }
 
   /// Replaces a fact by an override.

@@ -103,7 +103,7 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       retries: retries,
-      polled: { PolledFacts(for: policy.current()) },
+      battery: { BatteryReading(for: policy.current()) },
       // Needed even if all decisions are made without reading the network.
       onState: { meter?.note($0) },
       onNetwork: { state in
@@ -148,7 +148,6 @@ public final class ImageLoader: Sendable {
   deinit {
     guard base == nil else { return }
     saveBandwidth()
-    Task { @PipelineActor [facts] in facts.stop() }
     disk.stop()
     writes.stop()
   }

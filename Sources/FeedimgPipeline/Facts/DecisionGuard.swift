@@ -12,12 +12,9 @@ import FeedimgModel
   private var listener: Int?
   private var handleListener: Int?
 
-  /// - Parameters:
-  ///   - facts: Reports changes of the facts.
-  ///   - handle: The handle of the caller: its priority, and whether it asks for the original.
-  ///   - generation: The generation of the facts before the decision; nil if changes were not reported then.
-  ///   - holds: Whether the policy still decides the same.
-  ///   - release: Called once, when the decision no longer holds.
+  /// Begins to watch; calls `release` once, when `holds` returns false.
+  ///
+  /// `generation` is that of the facts before the decision; nil if changes were not reported then.
   init(
     _ facts: FactMonitor,
     _ handle: LoadHandle,

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Reports changes of the facts that decisions depend on.
 ///
-/// These are the network, the settings, the policy, whether the network carries data, and ``PolledFacts``. The
+/// These are the network, the settings, the policy, whether the network carries data, and the battery. The
 /// monitor starts with its first listener and pauses after ``rest()``.
 @PipelineActor package final class FactMonitor {
   private struct Listener {
@@ -19,8 +19,8 @@ import Synchronization
     /// Nil while the monitor does not watch.
     var generation: Int?
     var network: NetworkState?
-    /// An unreported network that a decision used; of several, preferably one that packets may have used.
-    var unreported: NetworkState?
+    /// Whether a decision used an unreported network.
+    var usedUnreported = false
   }
 
   /// The time after which an unreported network has either been reported or has changed back.
@@ -30,7 +30,7 @@ import Synchronization
   private nonisolated let settings: any SettingsReading
   private nonisolated let time: MonotonicTime
   private nonisolated let retries: RetryController
-  private nonisolated let polled: @Sendable () -> PolledFacts
+  private nonisolated let battery: @Sendable () -> BatteryReading?
   private nonisolated let onState: @Sendable (NetworkState) -> Void
   private nonisolated let onNetwork:
     @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
@@ -49,32 +49,28 @@ import Synchronization
   /// The number of reported changes; a pause counts as one.
   private var changes = 0
   private var isWatching = false
-  private var isStopped = false
   /// Distinguishes this watch from earlier ones, whose late reports are ignored.
   private var watches = 0
 
-  /// - Parameters:
-  ///   - network: Reports the network state.
-  ///   - settings: The settings of the user.
-  ///   - time: The clock for waits.
-  ///   - retries: Forgets failures when the network or the settings change.
-  ///   - polled: Reads the facts whose changes no event reports.
-  ///   - onState: Called before the listeners with each network state, even if only its cost has changed.
-  ///   - onNetwork: Called before the listeners at the start and when the network path changes. The monitor
-  ///     calls its result after the listeners, if the new path is reachable.
+  /// Makes a monitor, whose closures are called before the listeners.
+  ///
+  /// `onState` gets each network state, even if only its cost changed. `onNetwork` is called at the start and
+  /// when the network path changes; its result is called after the listeners, if the new path is reachable.
   nonisolated init(
     network: any NetworkMonitoring,
     settings: any SettingsReading,
     time: MonotonicTime,
     retries: RetryController,
-    polled: @escaping @Sendable () -> PolledFacts = { PolledFacts() },
+    battery: @escaping @Sendable () -> BatteryReading? = { nil },
     onState: @escaping @Sendable (NetworkState) -> Void,
     onNetwork: @escaping @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
   ) {
     (self.network, self.settings, self.time, self.retries) = (network, settings, time, retries)
     (self.onState, self.onNetwork) = (onState, onNetwork)
-    self.polled = polled
+    self.battery = battery
   }
+
+  isolated deinit { for task in tasks + [probe, polling].compactMap(\.self) { task.cancel() } }
 
   /// Counts the reported changes; nil while the monitor does not watch.
   ///
@@ -110,7 +106,7 @@ import Synchronization
 
   /// Starts to watch, so that transfers never reuse connections of an old network path.
   func watch() {
-    guard !isWatching, !isStopped else { return }
+    guard !isWatching else { return }
     isWatching = true
     start()
   }
@@ -123,17 +119,7 @@ import Synchronization
     for task in tasks { task.cancel() }
     polling?.cancel()
     polling = nil
-    (tasks, isWatching) = ([], isStopped)
-    publish()
-  }
-
-  func stop() {
-    isStopped = true
-    retries.liveness.listen(nil)
-    for task in tasks { task.cancel() }
-    probe?.cancel()
-    polling?.cancel()
-    (tasks, policyWatcher, probe, polling) = ([], nil, nil, nil)
+    (tasks, isWatching) = ([], false)
     publish()
   }
 
@@ -152,7 +138,7 @@ import Synchronization
   private func publish() {
     snapshot.withLock { snapshot in
       snapshot.generation = tasks.isEmpty ? nil : changes
-      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.unreported = nil }
+      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.usedUnreported = false }
       snapshot.network = lastNetwork
     }
   }
@@ -182,7 +168,7 @@ import Synchronization
         self?.setProbe()
       }
     }
-    pollFacts()
+    pollBattery()
   }
 
   private func note(_ new: NetworkState, of watch: Int) {
@@ -210,7 +196,7 @@ import Synchronization
 
   /// Also watches the files of the policy, for callers that show images for long.
   package func watchPolicy(_ policy: PolicyInForce) {
-    guard self.policy == nil, !isStopped else { return }
+    guard self.policy == nil else { return }
     let onChange: @Sendable () -> Void = { [weak self, weak policy] in
       Task { @PipelineActor in if let self, let policy { self.note(policy.current().table) } }
     }
@@ -222,22 +208,21 @@ import Synchronization
   private func note(_ new: PolicyTable) {
     guard policy != new else { return }
     policy = new
-    pollFacts()
+    pollBattery()
     report()
   }
 
-  /// Reports changes of the polled facts, at most once a minute.
+  /// Reports changes of the battery, at most once a minute.
   ///
   /// Kernel events about the battery would come sooner, but a charge takes minutes to change by a percent.
-  private func pollFacts() {
+  private func pollBattery() {
     guard polling == nil, !tasks.isEmpty else { return }
-    let first = polled()
-    guard !first.isEmpty else { return }
+    guard let first = battery(), first.percent != nil else { return }
     polling = PipelineActor.task { [weak self, sleep = time.sleep] in
-      var last = first
+      var last: BatteryReading? = first
       while (try? await sleep(.seconds(60))) != nil, !Task.isCancelled {
         guard let self else { return }
-        let now = polled()
+        let now = battery()
         if now != last { report() }
         last = now
       }
@@ -250,7 +235,7 @@ import Synchronization
   private func setProbe() {
     probe?.cancel()
     probe = nil
-    guard let wait = retries.liveness.nextProbe, !isStopped, !listeners.isEmpty else { return }
+    guard let wait = retries.liveness.nextProbe, !listeners.isEmpty else { return }
     let sleep = time.sleep
     probe = PipelineActor.task { [weak self] in
       guard (try? await sleep(wait)) != nil, !Task.isCancelled, let self else { return }
@@ -268,27 +253,23 @@ import Synchronization
   /// that decided in between decide again. Any thread may call it.
   nonisolated func observed(_ seen: NetworkState) {
     let isFirst = snapshot.withLock { snapshot in
-      guard snapshot.generation != nil, let reported = snapshot.network, reported != seen else {
+      guard snapshot.generation != nil, snapshot.network != seen, !snapshot.usedUnreported else {
         return false
       }
-      defer { if snapshot.unreported == nil || seen.isReachable { snapshot.unreported = seen } }
-      return snapshot.unreported == nil
+      snapshot.usedUnreported = true
+      return true
     }
     guard isFirst else { return }
     PipelineActor.task { [weak self, time] in
       guard (try? await time.sleep(Self.flapTime)) != nil, let self else { return }
-      if let seen = snapshot.withLock({ $0.unreported.take() }) { networkReverted(to: seen) }
+      let hasReverted = snapshot.withLock { snapshot in
+        defer { snapshot.usedUnreported = false }
+        return snapshot.usedUnreported
+      }
+      guard hasReverted else { return }
+      retries.reset()
+      report()
     }
-  }
-
-  /// The network has changed back to the reported one after a decision used another.
-  private func networkReverted(to seen: NetworkState) {
-    guard let lastNetwork else { return }
-    retries.reset()
-    // Existing connections stay valid unless a transfer may have used the other path.
-    let move = seen.isReachable && !lastNetwork.isSamePath(as: seen) ? onNetwork(lastNetwork) : nil
-    report()
-    if lastNetwork.isReachable { move?() }
   }
 }
 

@@ -12,12 +12,7 @@ public struct CellularBudget: Sendable, Hashable {
   /// The remaining budget; zero if more was used.
   public var left: ByteCount { ByteCount(limit.bytes - used.bytes) }
 
-  /// Reads the budget; nil if the settings have none.
-  ///
-  /// - Parameters:
-  ///   - settings: The settings with the limit and the first day of a period.
-  ///   - today: A day of the period.
-  ///   - usage: Returns the traffic on days; called only if there is a budget.
+  /// Reads the budget of the period that contains `today`; nil if the settings have none.
   package init?(
     _ settings: UserSettings,
     today: CalendarDay,

@@ -84,10 +84,21 @@ import Testing
     await watched.watching(is: 0)
     watch.watch()
     await watched.watching(is: 2)
-    watch.stop()
+  }
+
+  @Test func `a released monitor watches nothing`() async {
+    var monitor: FactMonitor? = FactMonitor(
+      network: watched,
+      settings: watched,
+      time: .system(),
+      retries: failures,
+      onState: { _ in },
+      onNetwork: { _ in {} }
+    )
+    monitor?.watch()
+    await watched.watching(is: 2)
+    monitor = nil
     await watched.watching(is: 0)
-    watch.watch()
-    #expect(watched.state.withLock { $0.watching } == 0, "it was stopped for good")
   }
 
   @Test func `the monitor stays active while it has a listener`() async {
@@ -149,9 +160,7 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      polled: {
-        PolledFacts(battery: BatteryReading(percent: counted.charge.withLock { $0 }, source: "BAT0"))
-      },
+      battery: { BatteryReading(percent: counted.charge.withLock { $0 }, source: "BAT0") },
       onState: { _ in },
       onNetwork: { _ in {} }
     )
@@ -167,7 +176,6 @@ import Testing
     watch.leave(number)
     watch.rest()
     while time.sleepers > 0 { await Task.yield() }
-    watch.stop()
   }
 
   @Test func `the battery is not read without a battery or without a policy that uses it`() {
@@ -177,13 +185,12 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      polled: { PolledFacts(battery: BatteryReading(percent: nil, source: "no battery")) },
+      battery: { BatteryReading(percent: nil, source: "no battery") },
       onState: { _ in },
       onNetwork: { _ in {} }
     )
     watch.watch()
     #expect(time.sleepers == 0)
-    watch.stop()
   }
 
   /// A battery that counts how often the monitor reported a change.
