@@ -44,9 +44,8 @@ public final class ImageLoader: Sendable {
   /// The thread that writes the cache and the usage ledger, so that no reader waits behind a write.
   package let writes: ThreadExecutor
   let stores: StoresInFlight
-  let transfers: TransferRegistry
+  package let transfers: TransferRegistry
   let uses: MemoryUseRecorder
-  let freshness = FreshnessCache()
   /// The stored bandwidth; nil if nothing is kept between runs.
   let bandwidthMemory: BandwidthMemory?
   /// The policies that callers name for single loads.
