@@ -88,13 +88,15 @@ extension ImageLoader {
       keepsNothing: !configuration.keepsInMemory,
       limit: configuration.memoryLimit
     )
-    let time = MonotonicTime.system()
+    let (time, store) = (MonotonicTime.system(), parts.store)
+    // A memory that keeps nothing need not hear of removals.
+    let keepsInMemory = configuration.keepsInMemory
     self.init(
       network: parts.network,
       settings: settings,
-      store: parts.store,
+      store: store,
       memory: MemoryCache(
-        removals: { [store = parts.store] in store.removals },
+        removals: { keepsInMemory ? store.removals : 0 },
         limits: { budget.limits(settings.currentSettings()) }
       ),
       downloader: downloader,

@@ -49,12 +49,6 @@ package final class DecisionContext: Sendable {
   }
 
   /// Returns the decision for an item, with its reasons.
-  ///
-  /// - Parameters:
-  ///   - item: The item to decide about.
-  ///   - values: The values of the application's own facts.
-  ///   - isCached: Returns whether the cache has the image of a URL.
-  /// - Returns: The decision with its reasons.
   func resolution(
     of item: FeedItem,
     _ values: [String: String] = [:],

@@ -1,7 +1,6 @@
 import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
-import Synchronization
 
 extension ImageLoader {
   /// Returns the image of a variant from memory, else verified from disk; nil if neither has it.
@@ -21,35 +20,20 @@ extension ImageLoader {
     return fetched
   }
 
-  /// Reads the image of a variant from disk, and adds it to memory unless the task is cancelled.
+  /// Reads the image of a variant from disk, and adds it to memory.
   @PipelineActor func stored(
     _ variant: ImageVariant,
     fillsMemory: Bool = true
   ) async -> FetchedImage? {
-    let (key, wanted) = (identity.key(of: variant.url), Wanted())
-    let sent = identity.adapted(for: variant.url).sent
-    let image = await withTaskCancellationHandler {
-      await disk.run { [memory, store] in
-        memory.fill(
-          key,
-          ifWanted: { fillsMemory && wanted.value },
-          from: { store.read(key, for: sent).map(MemoryCache.Image.init) }
-        )
-      }
-    } onCancel: {
-      wanted.value = false
+    let (key, sent) = (identity.key(of: variant.url), identity.adapted(for: variant.url).sent)
+    let image = await disk.run { [memory, store] in
+      memory.fill(
+        key,
+        ifWanted: { fillsMemory },
+        from: { store.read(key, for: sent).map(MemoryCache.Image.init) }
+      )
     }
     LoadEventReporter.report(image == nil ? .missed : .found(.disk))
     return image.map { FetchedImage($0, from: .disk) }
-  }
-}
-
-/// Whether a caller still wants the image.
-private final class Wanted: Sendable {
-  private let flag = Atomic(true)
-
-  var value: Bool {
-    get { flag.load(ordering: .acquiring) }
-    set { flag.store(newValue, ordering: .releasing) }
   }
 }

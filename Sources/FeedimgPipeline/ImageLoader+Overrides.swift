@@ -2,7 +2,7 @@ import FeedimgModel
 import FeedimgPolicy
 
 extension ImageLoader {
-  /// Returns a loader that decides with other facts or another policy, and shares everything else with this one.
+  /// Returns a loader that decides with other facts or another policy, and shares everything else.
   ///
   /// - Parameters:
   ///   - facts: Facts that replace those of the machine or of the shared loader.

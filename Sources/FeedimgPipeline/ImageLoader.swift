@@ -270,7 +270,10 @@ public final class ImageLoader: Sendable {
   ) async throws(LoadError) -> LoadedImage {
     let item = sized(item, for: pixels)
     var load = ImageLoad(loader: try deciding(by: policy), item: item, facts: facts)
-    (load.handle, load.cache, load.progress) = (LoadHandle(priority), cache, progress)
+    (load.handle, load.cache) = (LoadHandle(priority), cache)
+    if let progress {
+      load.listener = { received, _, _ in if received.received.bytes > 0 { progress(received) } }
+    }
     load.pixels = { pixels }
     return try await load.run()
   }

@@ -1,13 +1,8 @@
 import FeedimgModel
 
 extension MediaType {
-  /// Recognises the media type of a body by its first bytes.
+  /// Recognises the media type of a body by its first bytes, ``prefixLength`` or all.
   ///
-  /// - Parameters:
-  ///   - bytes: The bytes received; at least ``prefixLength`` of a longer body.
-  ///   - declared: The media type that the server declared.
-  ///   - url: The URL of the body, for errors.
-  /// - Returns: The media type.
   /// - Throws: `notAnImage` if the body is not a supported image.
   static func recognise(
     _ bytes: [UInt8],

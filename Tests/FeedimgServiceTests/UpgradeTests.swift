@@ -66,7 +66,7 @@ import Testing
     #expect(await texts.next()?.contains(#"{"count":0,"transfers":[]}"#) == true)
     let run = InFlightLoad(.visible)
     let variant = try #require(try Self.item("a").original)
-    register.begin(run, of: variant)
+    register.begin(run, of: variant.url, variant)
     for count in 1...100 {
       try? run.report(LoadProgress(received: ByteCount(count), total: ByteCount(100)))
       register.notify()

@@ -176,7 +176,7 @@ final class PrefetchWorker: Sendable {
   ) async {
     var operation = ImageLoad(loader: loader, item: items[index], facts: [:])
     (operation.handle, operation.waitsForUnresponsiveHosts) = (LoadHandle(.prefetch), !waits)
-    operation.accounting = { [weak self] in self?.note($0, index, isFirst: $1) }
+    operation.listener = { [weak self] in self?.note($0, index, isFirst: $2) }
     operation.decided = decided
     operation.allowsFallback = { [weak self] in
       guard let self else { return false }

@@ -145,22 +145,21 @@ final class SlotTask: Sendable {
     var load = ImageLoad(loader: loader, item: shown.item, facts: facts)
     load.waitsForStorage = false
     (load.handle, load.waitsForUnresponsiveHosts) = (handle, false)
-    load.progress = { [self] progress in
+    let scans = presenter(attempt, shown)
+    load.listener = { [self] progress, load, _ in
+      guard progress.received.bytes > 0 else { return }
       state.withLock { $0.isReceiving = true }
       screen.update(attempt) { $0.progress = progress }
+      // A slot that is not visible can wait for the complete image.
+      if handle.priority == .visible { scans?.look(at: load) }
     }
     load.pixels = { [self] in
       state.withLock { $0.isReceiving = false }
       return screen.request(attempt)
     }
-    let scans = presenter(attempt, shown)
     defer {
       scans?.stop()
       state.withLock { $0.isReceiving = false }
-    }
-    if let scans {
-      // A slot that is not visible can wait for the complete image.
-      load.onScan = { [handle] in if handle.priority == .visible { scans.look(at: $0) } }
     }
     let (isJustBound, pause) = state.withLock { state in
       defer { (state.isJustBound, state.pause) = (false, .zero) }

@@ -6,39 +6,21 @@ import Synchronization
 ///
 /// It decodes one frame ahead of its only caller.
 final class FrameIterator: Sendable {
-  private typealias Step = Result<ImageAnimation.Frame?, DecodeError>
-
-  /// Reads the frames.
-  ///
-  /// It is a separate object, so that the task that decodes ahead does not keep an abandoned pass alive.
-  private final class Source: Sendable {
-    private let bytes: [UInt8]
-    private let request: DecodeRequest
-    private let queue: DecodingQueue
-    /// Guards the frame reader, which is nil before the first frame.
-    private let reader = Mutex<(any FrameReading)?>(nil)
-
-    init(_ bytes: [UInt8], _ request: DecodeRequest, _ queue: DecodingQueue) {
-      (self.bytes, self.request, self.queue) = (bytes, request, queue)
-    }
-
-    func next() async -> Step {
-      await Step.of { () async throws(DecodeError) in
-        if let reader = reader.withLock({ $0 }) { return try await queue.frame(of: reader) }
-        let new = try await queue.frames(bytes, request)
-        reader.withLock { $0 = new }
-        return try await queue.frame(of: new)
-      }
-    }
+  /// A frame, with the reader of the frames after it.
+  private struct Step: Sendable {
+    let reader: any FrameReading
+    let frame: ImageAnimation.Frame?
   }
 
-  private let source: Source
+  private let bytes: [UInt8]
+  private let request: DecodeRequest
+  private let queue: DecodingQueue
   /// Guards the task that decodes ahead; nil before the first frame and after the last.
-  private let ahead = Mutex<Task<Step, Never>?>(nil)
+  private let ahead = Mutex<Task<Result<Step, DecodeError>, Never>?>(nil)
   private let isOver = Atomic(false)
 
   init(_ bytes: [UInt8], _ request: DecodeRequest, _ queue: DecodingQueue) {
-    source = Source(bytes, request, queue)
+    (self.bytes, self.request, self.queue) = (bytes, request, queue)
   }
 
   deinit { ahead.withLock { $0 }?.cancel() }
@@ -46,18 +28,24 @@ final class FrameIterator: Sendable {
   /// Returns the next frame; nil after the last one or after an error.
   func next() async throws(DecodeError) -> ImageAnimation.Frame? {
     guard !isOver.load(ordering: .relaxed) else { return nil }
-    let task = ahead.withLock { $0.take() } ?? decode()
-    let step = await task.cancellableValue
-    guard case .success(.some) = step else {
+    let task = ahead.withLock { $0.take() } ?? decode(nil)
+    let result = await task.cancellableValue
+    guard case .success(let step) = result, step.frame != nil else {
       isOver.store(true, ordering: .relaxed)
-      return try step.get()
+      return try result.get().frame
     }
-    let next = decode()
+    let next = decode(step.reader)
     ahead.withLock { $0 = next }
-    return try step.get()
+    return step.frame
   }
 
-  private func decode() -> Task<Step, Never> {
-    Task { [source] in await source.next() }
+  /// Starts a task, which does not keep an abandoned pass alive.
+  private func decode(_ reader: (any FrameReading)?) -> Task<Result<Step, DecodeError>, Never> {
+    Task { [bytes, request, queue] in
+      await Result.of { () async throws(DecodeError) -> Step in
+        let current = if let reader { reader } else { try await queue.frames(bytes, request) }
+        return Step(reader: current, frame: try await queue.frame(of: current))
+      }
+    }
   }
 }

@@ -28,11 +28,8 @@ package final class ScanPresenter: Sendable {
     request: @escaping @Sendable () -> DecodeRequest?,
     present: @escaping @Sendable (ImageScan) -> Void
   ) {
-    self.queue = queue
-    self.item = item
-    self.handle = handle
-    self.request = request
-    self.present = present
+    (self.queue, self.item, self.handle) = (queue, item, handle)
+    (self.request, self.present) = (request, present)
   }
 
   /// Decodes the latest scan when new bytes have arrived.

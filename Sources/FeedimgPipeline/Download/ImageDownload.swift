@@ -31,8 +31,8 @@ import FeedimgSystem
   func run(_ attempt: Attempt) async throws(LoadError) -> Outcome {
     let settings = loader.settings.currentSettings()
     loader.follow(settings)
-    let removals = loader.memory.removals()
-    loader.transfers.begin(load, of: variant)
+    let removals = loader.store.removals
+    loader.transfers.begin(load, of: variant.url, variant)
     defer { loader.transfers.end(load) }
     let incoming = IncomingResponse(purpose(settings, removals), load, of: loader)
     let (store, key) = (loader.store, key)
@@ -99,12 +99,8 @@ import FeedimgSystem
 
   /// Takes a whole image into memory, and stores it on disk.
   ///
-  /// An image that memory keeps is returned before it is stored, because a picture never waits for the disk.
-  ///
-  /// - Parameters:
-  ///   - whole: The image.
-  ///   - removals: ``MemoryCache/removals`` when the download began.
-  /// - Returns: The image, with the store that runs if there is one.
+  /// An image that memory keeps is returned before it is stored, because a picture never waits for the
+  /// disk. `removals` is ``ImageStoring/removals`` when the download began.
   private func keep(_ whole: IncomingResponse.Whole, since removals: Int) async -> FetchedImage {
     LoadEventReporter.report(.verified(mediaType: whole.mediaType))
     let (key, role, memory) = (key, variant.role, loader.memory)

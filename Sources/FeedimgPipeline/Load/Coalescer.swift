@@ -82,15 +82,9 @@ final class Coalescer<Value: Sendable>: Sendable {
 
   /// Joins the running load of a key, or starts one.
   ///
-  /// A new load waits until a cancelled load of the same key has ended, and then uses the bytes that it kept.
+  /// A new load waits until a cancelled load of the same key has ended, and then uses the bytes that it
+  /// kept. `progress` and `onResponse` are called at once if bytes have arrived already.
   ///
-  /// - Parameters:
-  ///   - key: The key, which is equal for all callers that may share a load.
-  ///   - waiter: Identifies the caller, so that it can be released.
-  ///   - handle: The priority of the caller.
-  ///   - progress: Called as bytes arrive, and immediately if some have arrived already.
-  ///   - onResponse: Called as soon as readers can read the response.
-  ///   - load: The work to do if no load of the key runs.
   /// - Returns: The outcome; `failed` with `cancelled` as soon as the calling task is cancelled.
   @PipelineActor func outcome(
     for key: String,

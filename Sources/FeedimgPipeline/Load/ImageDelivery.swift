@@ -9,10 +9,6 @@ package struct StreamingImage: Sendable {
   package let response: StreamingResponse
   /// The reason why this is not the variant that the policy chose; nil if it is.
   package let note: String?
-
-  init(_ variant: ImageVariant, _ resolution: Resolution, _ response: StreamingResponse, note: String?) {
-    (self.variant, self.resolution, self.response, self.note) = (variant, resolution, response, note)
-  }
 }
 
 /// An image for a caller that passes it on, either complete or still arriving.
@@ -25,16 +21,8 @@ package enum ImageDelivery: Sendable {
 extension ImageLoader {
   /// Loads an image, and returns early when a long image begins to arrive.
   ///
-  /// It otherwise works like ``load(_:facts:priority:progress:)`` or ``reload(_:facts:progress:)``.
-  ///
-  /// - Parameters:
-  ///   - item: The item to load.
-  ///   - handle: The priority, which may change until the complete image has arrived.
-  ///   - isReload: Whether to revalidate a cached image first.
-  ///   - isForWhole: Whether the caller needs the complete image.
-  ///   - observer: Receives the steps of this load.
-  /// - Returns: The complete image, or one that is arriving. If its body is interrupted, the load has failed.
-  /// - Throws: ``LoadError`` if the load fails before the image begins to arrive.
+  /// If the caller needs the complete image, `isForWhole` is true. If the body of an arriving image is
+  /// interrupted, the load has failed.
   package func deliver(
     _ item: FeedItem,
     handle: LoadHandle,
@@ -45,17 +33,11 @@ extension ImageLoader {
     var begun = ImageLoad(loader: self, item: item, facts: [:])
     (begun.handle, begun.cache, begun.observer) = (handle, isReload ? .reload : .default, observer)
     let operation = begun
-    // An image in memory needs no transfer.
-    let isInMemory = [item.original, item.thumbnail].contains {
-      $0.map { memory[identity.key(of: $0.url)] != nil } ?? false
-    }
-    if isForWhole || isInMemory {
-      return .whole(try await operation.run())
-    }
-    let (first, leave) = await Promise<Result<Beginning, LoadError>>.of { promise in
+    guard !isForWhole else { return .whole(try await operation.run()) }
+    let (first, leave) = await Promise<Result<ImageDelivery, LoadError>>.of { promise in
       var operation = operation
       operation.onArrival = { image in
-        if image.isLong { promise.resolve(.success(.arriving(image))) }
+        if image.isLong { promise.resolve(.success(.arriving(image, leave: {}))) }
       }
       operation.isDelivered = { promise.current != nil }
       do throws(LoadError) {
@@ -64,15 +46,9 @@ extension ImageLoader {
         promise.resolve(.failure(error))
       }
     }
-    switch try first.get() {
-    case .whole(let image): return .whole(image)
-    case .arriving(let image): return .arriving(image, leave: leave)
-    }
-  }
-
-  private enum Beginning: Sendable {
-    case whole(LoadedImage)
-    case arriving(StreamingImage)
+    let delivery = try first.get()
+    guard case .arriving(let image, _) = delivery else { return delivery }
+    return .arriving(image, leave: leave)
   }
 }
 

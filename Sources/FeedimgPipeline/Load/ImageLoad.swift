@@ -7,11 +7,6 @@ import FeedimgPolicy
 /// ``perform(_:)`` lists all steps in order. Each step returns a value and never calls an earlier step. If a
 /// change of the facts leads to another image, the load starts again with a new plan.
 package struct ImageLoad: Sendable {
-  /// Reports progress, first with the head of the response and zero bytes.
-  ///
-  /// The bytes count toward the limits of the first caller.
-  package typealias Accounting = @Sendable (LoadProgress, _ isFirst: Bool) -> Void
-
   let loader: ImageLoader
   let item: FeedItem
   let facts: [String: String]
@@ -22,12 +17,10 @@ package struct ImageLoad: Sendable {
   package var pixels: @Sendable () -> DecodeRequest? = { nil }
 
   // Callbacks of the caller:
-  package var progress: (@Sendable (LoadProgress) -> Void)?
-  package var accounting: Accounting?
+  /// Hears of the progress, first with the head of the response and zero bytes.
+  package var listener: InFlightLoad.Listener?
   /// Called as soon as readers can read the arriving image.
   var onArrival: (@Sendable (StreamingImage) -> Void)?
-  /// Called together with ``progress``, for callers that show scans.
-  package var onScan: (@Sendable (InFlightLoad) -> Void)?
   /// Receives the steps of this load, in addition to the observers of the loader.
   var observer: (any LoadObserving)?
 
@@ -211,7 +204,9 @@ package struct ImageLoad: Sendable {
     if isReload { loader.retries.forget(failureKey) }
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let waiter = LoadWaiter()
-    let decision = guarding(plan, waiter, identity)
+    let decision = guarding(plan, identity, waiter) { [coalescer = loader.coalescer] in
+      coalescer.release(waiter)
+    }
     defer { decision.end() }
     let outcome = await loader.coalescer.outcome(
       for: identity.shared(loader.identity.key(of: variant.url), adding: fields) + cache.loadKeySuffix,
@@ -220,7 +215,7 @@ package struct ImageLoad: Sendable {
       progress: listener,
       onResponse: responseListener(plan)
     ) { load in
-      // Disk: another load may have stored the image since the decision.
+      // Disk: another load may have stored the image since the decision. The cache counts its misses here.
       if let image = await loader.cached(variant, by: cache), image.suits(identity) { return .success(image) }
       do throws(LoadError) {
         // Service: a running service loads the image instead, with its own retries.
@@ -275,20 +270,17 @@ package struct ImageLoad: Sendable {
     )
   }
 
-  private var listener: InFlightLoad.Listener? {
-    guard progress != nil || accounting != nil || onScan != nil else { return nil }
-    return { [progress, accounting, onScan] received, load, isFirst in
-      accounting?(received, isFirst)
-      guard received.received.bytes > 0 else { return }
-      progress?(received)
-      onScan?(load)
-    }
-  }
-
   private func responseListener(_ plan: Plan) -> InFlightLoad.ResponseListener? {
     guard let onArrival else { return nil }
     return { response in
-      onArrival(StreamingImage(plan.variant, plan.resolution, response, note: plan.failure?.fallbackNote))
+      onArrival(
+        StreamingImage(
+          variant: plan.variant,
+          resolution: plan.resolution,
+          response: response,
+          note: plan.failure?.fallbackNote
+        )
+      )
     }
   }
 
@@ -300,7 +292,7 @@ package struct ImageLoad: Sendable {
     guard cache == .default, let service = loader.service,
       loader.identity.adapted(for: variant.url).own.fields.isEmpty
     else { return nil }
-    let (settings, removals) = (loader.settings.currentSettings(), loader.memory.removals())
+    let (settings, removals) = (loader.settings.currentSettings(), loader.store.removals)
     guard
       let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
     else { return nil }
@@ -321,8 +313,9 @@ package struct ImageLoad: Sendable {
   /// may be the one that finds out.
   @PipelineActor private func guarding(
     _ plan: Plan,
+    _ identity: RequestIdentity,
     _ waiter: LoadWaiter,
-    _ identity: RequestIdentity
+    release: @escaping @PipelineActor @Sendable () -> Void
   ) -> DecisionGuard {
     let coalescer = loader.coalescer
     let holds: @PipelineActor @Sendable () -> Bool = {
@@ -343,9 +336,7 @@ package struct ImageLoad: Sendable {
         || loader.identity.adapted(to: resolution.situation, for: plan.variant.url).savesData
           == identity.savesData
     }
-    return DecisionGuard(loader.facts, handle, since: plan.generation, holds: holds) {
-      coalescer.release(waiter)
-    }
+    return DecisionGuard(loader.facts, handle, since: plan.generation, holds: holds, release: release)
   }
 
   // MARK: Revalidation
@@ -392,14 +383,7 @@ package struct ImageLoad: Sendable {
       return image
     }
     let waiter = LoadWaiter()
-    let holds: @PipelineActor @Sendable () -> Bool = {
-      plan.failure == nil
-        ? resolution(trustingNetwork: true).decision.image == plan.resolution.decision.image
-        : withoutOriginal(trustingNetwork: true).decision.image == .thumbnail
-    }
-    let decision = DecisionGuard(loader.facts, handle, since: plan.generation, holds: holds) {
-      loader.revalidator.coalescer.release(waiter)
-    }
+    let decision = guarding(plan, identity, waiter) { loader.revalidator.coalescer.release(waiter) }
     defer { decision.end() }
     switch await loader.revalidator.outcome(
       of: revalidation,

@@ -6,7 +6,7 @@ import Synchronization
 /// Any thread may use it: the transfer reports progress here and reads the priority.
 package final class InFlightLoad: Sendable {
   /// Receives progress; the bytes count toward the limits of the first caller only.
-  typealias Listener = @Sendable (LoadProgress, InFlightLoad, _ isFirst: Bool) -> Void
+  package typealias Listener = @Sendable (LoadProgress, InFlightLoad, _ isFirst: Bool) -> Void
   typealias ResponseListener = @Sendable (StreamingResponse) -> Void
   /// Returns the latest scan of an arriving image.
   typealias ScanSource = @Sendable () -> ScanSelector.Scan?

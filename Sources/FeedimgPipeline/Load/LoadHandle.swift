@@ -19,23 +19,20 @@ package final class LoadHandle: Sendable {
 
   package var priority: LoadPriority {
     get { state.withLock { $0.priority } }
-    set {
-      let listeners = state.withLock { state in
-        defer { state.priority = newValue }
-        return state.priority == newValue ? [] : Array(state.listeners.values)
-      }
-      for listener in listeners { listener() }
-    }
+    set { change { $0.priority = newValue } }
   }
 
   /// Whether the caller asks for the original, regardless of the policy.
   package var requestsOriginal: Bool { state.withLock { $0.requestsOriginal } }
 
   /// Asks for the original from now on.
-  package func requestOriginal() {
+  package func requestOriginal() { change { $0.requestsOriginal = true } }
+
+  private func change(_ body: (inout State) -> Void) {
     let listeners = state.withLock { state in
-      defer { state.requestsOriginal = true }
-      return state.requestsOriginal ? [] : Array(state.listeners.values)
+      let old = (state.priority, state.requestsOriginal)
+      body(&state)
+      return old == (state.priority, state.requestsOriginal) ? [] : Array(state.listeners.values)
     }
     for listener in listeners { listener() }
   }

@@ -49,14 +49,9 @@ package final class TransferRegistry: Sendable {
   /// - Parameter onChange: Called often, on the threads of the transfers; must return at once.
   package func listen(_ onChange: (@Sendable () -> Void)?) { state.withLock { $0.onChange = onChange } }
 
-  func begin(_ load: InFlightLoad, of variant: ImageVariant) {
-    begin(Entry(load: load, url: variant.url, variant: variant))
-  }
-
-  func begin(_ load: InFlightLoad, of url: ImageURL) { begin(Entry(load: load, url: url, variant: nil)) }
-
-  private func begin(_ entry: Entry) {
-    state.withLock { $0.entries.append(entry) }
+  /// Adds a transfer; `variant` is nil for a request by URL alone.
+  func begin(_ load: InFlightLoad, of url: ImageURL, _ variant: ImageVariant? = nil) {
+    state.withLock { $0.entries.append(Entry(load: load, url: url, variant: variant)) }
     notify()
   }
 
@@ -67,9 +62,4 @@ package final class TransferRegistry: Sendable {
 
   /// Tells the listener that a transfer has progressed.
   func notify() { state.withLock { $0.onChange }?() }
-}
-
-extension ImageLoader {
-  /// The transfers of this loader, and of loaders that share its parts.
-  package var transferRegister: TransferRegistry { transfers }
 }

@@ -25,12 +25,7 @@ final class MemoryUseRecorder: Sendable {
   /// Guards the uses that have not been reported.
   private let state = Mutex(State())
 
-  /// Makes a counter.
-  ///
-  /// - Parameters:
-  ///   - store: The disk cache, which gets the reports.
-  ///   - request: The fields of requests, by which the store chooses among the responses of a URL.
-  ///   - disk: The thread that reports.
+  /// Makes a recorder; `request` has the fields by which the store chooses among responses of a URL.
   init(of store: any ImageStoring, for request: HTTPFields, on disk: ThreadExecutor) {
     (self.store, self.request, self.disk) = (store, request, disk)
   }
