@@ -4,8 +4,7 @@ import FeedimgPipeline
 /// The bytes that a prefetch may still transfer, and those reserved for running loads.
 ///
 /// A load starts only if its expected size still fits. The response head tells the exact size; a load that no
-/// longer fits stops before its body arrives. Of the loads that share a transfer, only one is charged, and
-/// they stop together.
+/// longer fits stops before its body arrives. An image that a running load fetches is not loaded again.
 ///
 /// This type is pure. Sizes are in bytes.
 struct PrefetchBudget: Sendable {
@@ -18,10 +17,10 @@ struct PrefetchBudget: Sendable {
   }
 
   private struct Load: Sendable {
-    /// Identifies the image across loads; nil if that does not matter.
+    /// Identifies the image; nil if that does not matter.
     let key: String?
-    /// Whether received bytes are charged to this load, not to another one that shares the transfer.
-    var pays: Bool
+    /// Whether received bytes are charged to this load, not to another caller of the transfer.
+    var pays = true
     /// The bytes reserved until the length is known.
     var expected: Int
     /// Whether `expected` is a declared size.
@@ -74,19 +73,19 @@ struct PrefetchBudget: Sendable {
   /// - Parameters:
   ///   - index: Identifies the load until ``leave(_:)``.
   ///   - size: The size that the item declares; nil if it declares none.
-  ///   - key: Identifies the image. No bytes are reserved for an image that another load already fetches.
+  ///   - key: Identifies the image.
   /// - Returns: What to do. On `wait`, call again after another load is noted or leaves.
   mutating func enter(_ index: Int, size: ByteCount?, of key: String? = nil) -> Entry {
     let known = size.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
     if let known, known > perImage { return .leaveOut(.tooLarge) }
-    let shares = key != nil && loads.values.contains { $0.key == key && !$0.mustStop }
+    if key != nil, loads.values.contains(where: { $0.key == key }) { return .wait }
     let expected = known ?? estimate
     // Try one image of unknown size at a time, because it may be small enough.
     let mayTry = known == nil && loads.isEmpty && spent < total && refusals < Self.maximumRefusals
-    guard shares || committed + expected <= total || mayTry else {
+    guard committed + expected <= total || mayTry else {
       return loads.isEmpty || spent + (known ?? 1) > total ? .leaveOut(.spent) : .wait
     }
-    loads[index] = Load(key: key, pays: !shares, expected: expected, isDeclared: known != nil)
+    loads[index] = Load(key: key, expected: expected, isDeclared: known != nil)
     return .begin
   }
 
@@ -95,9 +94,8 @@ struct PrefetchBudget: Sendable {
   /// - Parameters:
   ///   - index: Identifies the load.
   ///   - progress: The bytes received, and the length if known.
-  ///   - isFirst: Whether this load comes first among those that share the transfer; all get the same
-  ///     progress.
-  /// - Returns: Why the load must stop with all loads ``sharing(with:)`` it; nil if it continues.
+  ///   - isFirst: Whether this load comes first among the callers of the transfer; all get the same progress.
+  /// - Returns: Why the load must stop; nil if it continues.
   mutating func note(_ index: Int, _ progress: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
     guard var load = loads[index] else { return nil }
     load.pays = isFirst
@@ -115,15 +113,8 @@ struct PrefetchBudget: Sendable {
     loads[index] = load
     guard !load.mustStop, let reason = obstacle(index, load, opens: opens) else { return nil }
     if reason == .spent, !load.isDeclared { refusals += 1 }
-    // Stop all loads of the transfer; otherwise the next one would continue it.
-    for index in sharing(with: index) { loads[index]?.mustStop = true }
+    loads[index]?.mustStop = true
     return reason
-  }
-
-  /// Returns the loads of the same image, this one included.
-  func sharing(with index: Int) -> [Int] {
-    guard let key = loads[index]?.key else { return [index] }
-    return loads.filter { $0.value.key == key }.map(\.key)
   }
 
   /// Returns whether the response head of a load has arrived.

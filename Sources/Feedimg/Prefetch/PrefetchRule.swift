@@ -13,13 +13,8 @@ enum PrefetchRule {
 
   /// Returns the image to fetch, or the reason to skip the item.
   ///
-  /// - Parameters:
-  ///   - decision: The decision for the item.
-  ///   - situation: The situation of the decision.
-  ///   - setsPriority: Whether any rule of the table sets a priority.
-  ///   - waits: Whether the item may wait for a better network. Then a cached thumbnail is not enough if the
-  ///     original could be loaded there.
-  /// - Returns: The variant to fetch, or the reason to skip the item.
+  /// If the item may wait for a better network, a cached thumbnail is not enough where the original could
+  /// be loaded there.
   static func verdict(
     _ decision: Decision,
     in situation: Situation,

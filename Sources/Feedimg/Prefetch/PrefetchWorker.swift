@@ -212,20 +212,19 @@ final class PrefetchWorker: Sendable {
     }
   }
 
-  /// Counts received bytes and cancels loads that exceed a limit; the first call follows the response head.
+  /// Counts received bytes and cancels a load that exceeds a limit; the first call follows the response head.
   private func note(_ progress: LoadProgress, _ index: Int, isFirst: Bool) {
-    let (isHead, loads) = state.withLock { state in
+    let (isHead, load) = state.withLock { state in
       let before = state.allowance.spent
       // Bytes that are charged to another load do not change the remaining room.
       let isNews = isFirst || !state.allowance.hasBegun(index)
       let reason = state.allowance.note(index, progress, isFirst: isFirst)
       state.progress.received = ByteCount(state.allowance.spent)
-      let ended = reason == nil ? [] : state.allowance.sharing(with: index)
-      for index in ended { state.reasons[index] = reason }
-      return (isNews && state.allowance.spent == before, ended.map { state.loads[$0] })
+      if let reason { state.reasons[index] = reason }
+      return (isNews && state.allowance.spent == before, reason == nil ? nil : state.loads[index])
     }
-    for load in loads { load?.cancel() }
-    if isHead || !loads.isEmpty { lookAgain() }
+    load?.cancel()
+    if isHead || load != nil { lookAgain() }
   }
 
   /// Ends loads that would not start now, after the facts have changed.

@@ -125,34 +125,12 @@ import Testing
       spent: 350
     ),
     Row(
-      testDescription: "items that share an image reserve once, and one of them pays",
+      testDescription: "an image that a running load fetches waits for that load",
       steps: [
-        .enterSame(0, 400, .begin), .enterSame(1, 400, .begin), .enterSame(2, 400, .begin),
-        .enter(3, 400, .begin), .enter(4, 400, .wait), .note(0, 0, 400, nil), .noteShared(1, 0, 400, nil),
-        .note(0, 200, 400, nil), .noteShared(1, 200, 400, nil), .enter(4, 200, .begin),
-        .enter(5, 200, .wait), .note(0, 400, 400, nil), .noteShared(1, 400, 400, nil),
-        .noteShared(2, 400, 400, nil), .leave(2), .leave(0), .leave(1), .enter(5, 200, .wait),
+        .enterSame(0, 400, .begin), .enterSame(1, 400, .wait), .enter(2, 400, .begin), .note(0, 0, 400, nil),
+        .note(0, 400, 400, nil), .enterSame(1, 200, .wait), .leave(0), .enterSame(1, 200, .begin),
       ],
       spent: 400
-    ),
-    Row(
-      testDescription: "the next sharer pays for the rest, which stays reserved",
-      steps: [
-        .enterSame(0, nil, .begin), .enterSame(1, nil, .begin), .note(0, 0, 500, nil),
-        .noteShared(1, 0, 500, nil), .note(0, 200, 500, nil), .noteShared(1, 200, 500, nil), .leave(0),
-        .note(1, 300, 500, nil), .enter(2, 500, .begin), .enter(3, 100, .wait), .note(1, 500, 500, nil),
-      ],
-      spent: 500
-    ),
-    Row(
-      testDescription: "sharers of an image that does not fit stop together",
-      total: 500,
-      steps: [
-        .enter(9, 200, .begin), .note(9, 0, 200, nil), .enterSame(0, 250, .begin),
-        .enterSame(1, 250, .begin), .note(0, 0, 400, .spent), .noteShared(1, 100, 400, nil), .leave(0),
-        .note(1, 200, 400, nil), .enterSame(0, 400, .wait),
-      ],
-      spent: 100
     ),
     Row(
       testDescription: "bytes that another caller pays for are not reserved",

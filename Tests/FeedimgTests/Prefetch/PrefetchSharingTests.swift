@@ -29,7 +29,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/avatar")
     let limits = share.map { Prefetch.Limits(total: ByteCount(Int($0 * Double(Self.body.count)))) }
     let prefetch = test.loader.prefetch([FeedItem](repeating: item, count: 5), limits: limits ?? .init())
-    try await waiting(test, for: item, 5)
+    try await waiting(test, for: item, 1)
     gate.open()
     var sizes: [ByteCount] = []
     for await outcome in prefetch.outcomes {
