@@ -139,7 +139,7 @@ public final class ImageSlot: Sendable {
   ///
   /// The running transfer stops unless another slot joins it within a moment.
   public func clear() {
-    screen.clear()
+    screen.change { $0.clear() }
     let old = state.withLock { screen.isCurrent(nil) ? $0.task.take() : nil }
     old?.leave()
   }

@@ -130,14 +130,9 @@ extension Presentation {
       && facts == next.facts && isDrawn(as: next) && (isLoading || image != nil && error == nil)
   }
 
-  /// Returns a copy with the image shown before, if that is better and of the same item.
+  /// Returns a copy with the image shown before, if that is better and of the same URL.
   ///
-  /// The image may have another size.
-  ///
-  /// - Parameter earlier: The presentation shown before. With other facts, nothing of it is kept, because
-  ///   those may forbid it.
-  /// - Returns: A copy with the image or scan of the earlier presentation, if that is of the same URL and
-  ///   better.
+  /// The image may have another size. With other facts, nothing is kept, because those may forbid it.
   func keeping(_ earlier: Presentation) -> Presentation {
     var next = self
     guard facts == earlier.facts, isDrawn(as: earlier) else { return next }

@@ -18,28 +18,9 @@ final class SlotPublisher: Sendable {
 
   var latest: Presentation? { state.withLock { $0.slot.latest } }
 
-  func bind(_ first: Presentation) -> SlotState.Binding {
-    change { $0.slot.bind(first) }
-  }
-
-  /// See ``SlotState/bindAgain(_:_:)``.
-  func bindAgain(_ binding: SlotState.Binding, _ first: Presentation) -> Bool {
-    change { $0.slot.bindAgain(binding, first) }
-  }
-
   /// Returns the requested pixels; nil for none, and if the binding is outdated.
   func request(_ binding: SlotState.Binding) -> DecodeRequest? {
     state.withLock { $0.slot.binding == binding ? $0.slot.latest?.request : nil }
-  }
-
-  func clear() { change { $0.slot.clear() } }
-
-  /// See ``SlotState/renew(_:)``.
-  func renew(_ binding: SlotState.Binding) -> SlotState.Binding? { change { $0.slot.renew(binding) } }
-
-  /// See ``SlotState/update(_:_:)``; the change runs under the lock and must do nothing else.
-  func update(_ binding: SlotState.Binding, _ change: (inout Presentation) -> Void) {
-    self.change { $0.slot.update(binding, change) }
   }
 
   /// Returns whether the binding is still the latest; for nil, whether nothing is bound.
@@ -51,7 +32,10 @@ final class SlotPublisher: Sendable {
   }
 
   /// Ends the sequences of all watchers.
-  func close() { change { $0.isClosed = true } }
+  func close() {
+    state.withLock { $0.isClosed = true }
+    watchers.resumeAll()
+  }
 
   /// Waits for a presentation newer than a version.
   ///
@@ -71,13 +55,19 @@ final class SlotPublisher: Sendable {
     return nil
   }
 
-  private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+  /// Changes the state under the lock; the body must do nothing else.
+  func change<Value: Sendable>(_ body: (inout SlotState) -> Value) -> Value {
     let (value, isNews) = state.withLock { state in
       let before = state.slot.version
-      let value = body(&state)
-      return (value, state.slot.version != before || state.isClosed)
+      let value = body(&state.slot)
+      return (value, state.slot.version != before)
     }
     if isNews { watchers.resumeAll() }
     return value
+  }
+
+  /// See ``SlotState/update(_:_:)``.
+  func update(_ binding: SlotState.Binding, _ body: (inout Presentation) -> Void) {
+    change { $0.update(binding, body) }
   }
 }

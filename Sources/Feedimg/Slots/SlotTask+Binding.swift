@@ -33,7 +33,8 @@ extension SlotTask {
       bindAgain(priority)
       return true
     }
-    guard screen.bindAgain(binding, loader.firstPresentation(of: item, pixels, facts)) else { return false }
+    let first = loader.firstPresentation(of: item, pixels, facts)
+    guard screen.change({ $0.bindAgain(binding, first) }) else { return false }
     shown.request == pixels ? bindAgain(priority) : resize(priority)
     return true
   }

@@ -9,7 +9,9 @@ import Synchronization
 final class SlotTask: Sendable {
   struct State {
     var binding: SlotState.Binding?
+    /// Decides and loads, and then waits for the result of a revalidation.
     var task: Task<Void, Never>?
+    /// Whether the task decides or loads.
     var isRunning = false
     /// Whether the facts changed while the task ran.
     var isOutdated = false
@@ -24,10 +26,6 @@ final class SlotTask: Sendable {
     var pause: Duration
     /// The cached image that is shown while its server revalidates it.
     var asked: LoadedImage?
-    /// Waits for the result of the revalidation while nothing else runs.
-    var following: Task<Void, Never>?
-    /// Identifies the latest revalidation; grows when one is followed or stopped.
-    var follows = 0
   }
 
   let loader: ImageLoader
@@ -63,7 +61,10 @@ final class SlotTask: Sendable {
   }
 
   /// Takes over the screen: shows the chosen image if memory holds it, else the placeholder.
-  func bind() -> SlotState.Binding { screen.bind(loader.firstPresentation(of: item, pixels, facts)) }
+  func bind() -> SlotState.Binding {
+    let first = loader.firstPresentation(of: item, pixels, facts)
+    return screen.change { $0.bind(first) }
+  }
 
   /// Starts the load of the image.
   func begin(_ binding: SlotState.Binding) {
@@ -72,13 +73,12 @@ final class SlotTask: Sendable {
   }
 
   func cancel() {
-    let (task, following) = state.withLock { state in
+    let task = state.withLock { state in
       state.isOver = true
-      return (state.task.take(), state.following.take())
+      return state.task.take()
     }
     calls.close()
     task?.cancel()
-    following?.cancel()
   }
 
   func setPriority(_ priority: LoadPriority) {
@@ -96,45 +96,54 @@ final class SlotTask: Sendable {
 
   /// Decides again, at once or as soon as the running load has ended.
   func reconsider() {
-    let following = state.withLock { state -> Task<Void, Never>? in
+    let waiting = state.withLock { state -> Task<Void, Never>? in
       guard !state.isOver, let binding = state.binding else { return nil }
       guard !state.isRunning else {
         state.isOutdated = true
         return nil
       }
       (state.isRunning, state.isOutdated) = (true, false)
-      state.task = PipelineActor.task { await self.run(binding) }
-      state.follows += 1
-      return state.following.take()
+      defer { state.task = PipelineActor.task { await self.run(binding) } }
+      return state.task
     }
-    following?.cancel()
+    waiting?.cancel()
   }
 
   @PipelineActor private func run(_ binding: SlotState.Binding) async {
-    repeat {
-      guard let attempt = screen.renew(binding) else { return }
+    while true {
+      guard let attempt = screen.change({ $0.renew(binding) }) else { return }
       await follow(attempt)
       // Late results of this attempt are ignored.
-      guard let rest = screen.renew(binding) else { return }
-      guard goesOn(before: rest) else { return }
-    } while true
+      guard let rest = screen.change({ $0.renew(binding) }) else { return }
+      guard !goesOn() else { continue }
+      return await followRevalidation(rest)
+    }
   }
 
-  /// Returns whether to decide again; if not, follows a running revalidation.
-  private func goesOn(before rest: SlotState.Binding) -> Bool {
+  /// Returns whether to decide again.
+  private func goesOn() -> Bool {
     state.withLock { state in
       // Read the screen under the lock, so that a new size finds the task either running or ended.
       let lacksPixels = state.isResized && screen.latest?.isExact == false
       let goesOn = (state.isOutdated || lacksPixels) && !state.isOver
       (state.isOutdated, state.isResized, state.isRunning) = (false, false, goesOn)
       if lacksPixels { state.isJustBound = true }
+      return goesOn
+    }
+  }
+
+  /// Waits for a running revalidation, and shows the new version of a cached image that was stale.
+  @PipelineActor private func followRevalidation(_ rest: SlotState.Binding) async {
+    if let image = state.withLock({ $0.asked }),
+      case .changed(let new) = await loader.revalidation(of: image)
+    {
+      await show(new, rest)
+    }
+    state.withLock { state in
+      // Another run has replaced this one, and follows the image later.
+      guard !state.isRunning, !Task.isCancelled else { return }
       // An ended task keeps the memory of its frames until its last reference is gone.
-      if !goesOn { state.task = nil }
-      guard !goesOn, !state.isOver, let image = state.asked else { return goesOn }
-      state.follows += 1
-      let number = state.follows
-      state.following = PipelineActor.task { await self.follow(image, rest, number) }
-      return false
+      (state.asked, state.task) = (nil, nil)
     }
   }
 
@@ -260,11 +269,8 @@ final class SlotTask: Sendable {
 
   /// Shows an available image once its pixels are decoded; if decoding fails, shows nothing.
   ///
-  /// - Parameters:
-  ///   - image: The image; nil does nothing.
-  ///   - attempt: The binding of the view.
-  ///   - inPlaceOfWorse: Whether an image shown meanwhile stays if it is as good and has the requested
-  ///     pixels.
+  /// With `inPlaceOfWorse`, an image shown meanwhile stays if it is as good and has the wanted pixels.
+  ///
   /// - Returns: The pixels that the image has or should have; nil for none.
   @discardableResult
   private func show(
@@ -288,13 +294,6 @@ final class SlotTask: Sendable {
       if !(inPlaceOfWorse && isAsGood) { $0.content = .image(image) }
     }
     return image.request
-  }
-
-  /// Shows the new version of a cached image that was stale.
-  @PipelineActor private func follow(_ image: LoadedImage, _ rest: SlotState.Binding, _ number: Int) async {
-    if case .changed(let new) = await loader.revalidation(of: image) { await show(new, rest) }
-    // If the task was cancelled, the image is followed again later.
-    state.withLock { if $0.follows == number { ($0.asked, $0.following) = (nil, nil) } }
   }
 }
 

@@ -9,15 +9,8 @@ import FeedimgPolicy
 enum UpgradeRule {
   /// Returns whether a better image is due.
   ///
-  /// An event is required only if the better image needs another network. It is due at once if the old
+  /// An event is required only if the better image needs another network. It is due at once if the past
   /// network would serve too: because the user or the table changed, or because the original had failed.
-  ///
-  /// - Parameters:
-  ///   - shown: The shown image.
-  ///   - past: The situation in which the shown image was chosen.
-  ///   - present: The situation in which a better image is chosen.
-  ///   - policy: The policy in force, which also names the event.
-  /// - Returns: False if the event has not happened.
   static func isDue(
     insteadOf shown: ShownImage,
     from past: Situation,
