@@ -30,9 +30,6 @@ package struct Backoff: Sendable, Hashable {
     return min(wait, maximum)
   }
 
-  /// The wait before jitter that follows one; zero leads to ``base``.
-  package func next(after wait: Duration) -> Duration { min(maximum, max(base, wait * 2)) }
-
   /// A random wait from half of a wait to the whole of it.
   package func jittered(_ wait: Duration, using random: inout some RandomNumberGenerator) -> Duration {
     let fraction = Double(random.next() >> 11) * 0x1p-53

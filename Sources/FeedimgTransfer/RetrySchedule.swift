@@ -1,30 +1,16 @@
 package import FeedimgModel
 
 /// Decides whether and when to retry a failed transfer.
-package struct RetrySchedule: Sendable, Hashable {
-  /// The reaction to a failed attempt.
-  package enum Step: Sendable, Hashable {
-    case wait(Duration)
-    case giveUp
-  }
-
-  /// The waits between attempts.
-  package var backoff: Backoff
-  /// The most attempts, including the first.
-  package var maximumTries: Int
+package struct RetrySchedule: Sendable {
+  /// The pauses between attempts.
+  static let backoff = Backoff(base: .milliseconds(500), maximum: .seconds(30))
   /// The longest `Retry-After` to respect; a transfer with a longer one is not retried.
-  package var maximumRetryAfter: Duration
+  static let maximumRetryAfter = 60
 
-  package init(
-    firstWait: Duration = .milliseconds(500),
-    maximumWait: Duration = .seconds(30),
-    maximumTries: Int = 4,
-    maximumRetryAfter: Duration = .seconds(60)
-  ) {
-    backoff = Backoff(base: firstWait, maximum: maximumWait)
-    self.maximumTries = maximumTries
-    self.maximumRetryAfter = maximumRetryAfter
-  }
+  /// The most attempts, including the first.
+  let maximumTries: Int
+
+  package init(maximumTries: Int = 4) { self.maximumTries = maximumTries }
 
   /// Whether the same request may succeed a little later.
   ///
@@ -44,23 +30,23 @@ package struct RetrySchedule: Sendable, Hashable {
   /// Decides what to do after a failed attempt.
   ///
   /// - Parameters:
-  ///   - error: The error of the last attempt; its `retryAfter` is the shortest wait.
+  ///   - error: The error of the last attempt; its `retryAfter` is the shortest pause.
   ///   - tries: The number of attempts so far, at least 1.
   ///   - random: The source of the jitter.
-  /// - Returns: The wait before the next attempt, or to give up.
-  package func step(
+  /// - Returns: The pause before the next attempt; nil to give up.
+  package func pause(
     after error: LoadError,
     tries: Int,
     using random: inout some RandomNumberGenerator
-  ) -> Step {
-    guard tries < maximumTries, Self.isWorthRetrying(error) else { return .giveUp }
-    let ceiling = backoff.ceiling(after: tries)
-    let wait = backoff.jittered(ceiling, using: &random)
-    guard let asked = error.retryAfter else { return .wait(wait) }
-    guard Double(asked) <= maximumRetryAfter / .seconds(1) else { return .giveUp }
-    // Jitter only extends the wait that the server asks for, so no retry is early.
+  ) -> Duration? {
+    guard tries < maximumTries, Self.isWorthRetrying(error) else { return nil }
+    let ceiling = Self.backoff.ceiling(after: tries)
+    let pause = Self.backoff.jittered(ceiling, using: &random)
+    guard let asked = error.retryAfter else { return pause }
+    guard asked <= Self.maximumRetryAfter else { return nil }
+    // Jitter only extends the pause that the server asks for, so no retry is early.
     let least = ceiling * (1 - Backoff.jitter)
-    return .wait(max(.seconds(asked), least) + (wait - least))
+    return max(.seconds(asked), least) + (pause - least)
   }
 }
 

@@ -57,7 +57,7 @@ import Testing
     #expect(await loader.revalidator.recordCount == 0)
     // At most 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
     let count = await loader.retries.recordCount
-    #expect((1000...2560).contains(count), "\(count)")
+    #expect((1...2560).contains(count), "\(count)")
     #expect(loader.memory.encoded.size <= ByteCount(100_000))
   }
 

@@ -12,23 +12,17 @@ struct RetryScheduleTests {
     static var highest: Constant { Constant(value: .max) }
   }
 
-  private let schedule = RetrySchedule(
-    firstWait: .seconds(1),
-    maximumWait: .seconds(10),
-    maximumTries: 7,
-    maximumRetryAfter: .seconds(60)
-  )
+  private let schedule = RetrySchedule(maximumTries: 9)
   private let broken = LoadError(.connection, message: "broken")
 
   private func wait(_ error: LoadError, tries: Int, _ random: Constant) -> Double? {
     var random = random
-    guard case .wait(let duration) = schedule.step(after: error, tries: tries, using: &random) else {
-      return nil
-    }
-    return duration / .seconds(1)
+    return schedule.pause(after: error, tries: tries, using: &random).map { $0 / .seconds(1) }
   }
 
-  @Test(arguments: [(1, 0.5, 1), (2, 1, 2), (3, 2, 4), (4, 4, 8), (5, 5, 10), (6, 5, 10)])
+  @Test(arguments: [
+    (1, 0.25, 0.5), (2, 0.5, 1), (3, 1, 2), (4, 2, 4), (5, 4, 8), (6, 8, 16), (7, 15, 30), (8, 15, 30),
+  ])
   func `the wait doubles up to a limit and is drawn from its upper half`(
     tries: Int,
     least: Double,
@@ -40,12 +34,12 @@ struct RetryScheduleTests {
     #expect(highest <= most && highest > most * 0.99)
   }
 
-  @Test(arguments: [7, 8, 1000, Int.max])
+  @Test(arguments: [9, 10, 1000, Int.max])
   func `after the last attempt there is no retry`(tries: Int) {
     #expect(wait(broken, tries: tries, .lowest) == nil)
   }
 
-  @Test(arguments: [(false, nil), (true, 0.5)])
+  @Test(arguments: [(false, nil), (true, 0.25)])
   func `a shortage of this program is retried if it is temporary`(isShortage: Bool, least: Double?) {
     var error = LoadError(.unavailable, message: "there is none")
     error.retry.reason = isShortage ? .shortage : nil
@@ -56,20 +50,20 @@ struct RetryScheduleTests {
     let endless = RetrySchedule(maximumTries: .max)
     for tries in [0, -5, 31, 64, 1_000_000, Int.max - 1] {
       var random = Constant.lowest
-      let step = endless.step(after: broken, tries: tries, using: &random)
-      #expect(step == .wait(tries > 0 ? .seconds(15) : .milliseconds(250)))
+      let pause = endless.pause(after: broken, tries: tries, using: &random)
+      #expect(pause == (tries > 0 ? .seconds(15) : .milliseconds(250)))
     }
   }
 
   @Test(arguments: [
-    (0, 0.5, "a Retry-After of zero keeps the wait of the schedule"), (3, 3.0, "the server's wait"),
+    (0, 0.25, "a Retry-After of zero keeps the wait of the schedule"), (3, 3.0, "the server's wait"),
     (60, 60.0, "the longest accepted wait"),
   ])
   func `the wait that a server asks for is kept`(seconds: Int, least: Double, reason: String) throws {
     let error = LoadError(.status, message: "busy", status: 503, retryAfter: seconds)
     #expect(wait(error, tries: 1, .lowest) == least, "\(reason)")
     let highest = try #require(wait(error, tries: 1, .highest))
-    #expect(highest > least && highest <= least + 0.5)
+    #expect(highest > least && highest <= least + 0.25)
   }
 
   @Test(arguments: [61, Int.max])

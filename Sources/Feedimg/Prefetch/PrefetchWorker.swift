@@ -203,7 +203,7 @@ final class PrefetchWorker: Sendable {
       if let failure = image.failure { endFailed(index, failure) }
     case .success(let image) where image.source != .network: endCached(index, image)
     case .success(let image):
-      calls.forget(image.variant.url)
+      calls.succeeded()
       end(index, Self.result(of: image, received))
     case .failure(let error) where error.code == .cancelled:
       if let reason { end(index, .skipped(reason)) } else if !isStopped { end(index, .failed(error)) }
@@ -310,7 +310,7 @@ extension PrefetchWorker {
 
   /// Ends an item that failed, or lets it wait if the network or its server does not respond.
   @PipelineActor func endFailed(_ index: Int, _ error: LoadError) {
-    guard waits, NetworkLiveness.counts(error) else { return end(index, .failed(error)) }
+    guard waits, error.isSilence || error.code == .unknownHost else { return end(index, .failed(error)) }
     if verdict(index) == .skip(.offline) { return end(index, .skipped(.offline)) }
     guard error.isSilence, error.retry.circuit != .closed else { return end(index, .failed(error)) }
     end(index, .skipped(.offline))

@@ -207,7 +207,7 @@ final class SlotTask: Sendable {
         ($0.resolution, $0.error) = (image.resolution, image.failure)
       }
       state.withLock { $0.asked = image.freshness?.isRevalidating == true ? image : nil }
-      waitForServer(of: image, after: image.failure)
+      waitForServer(after: image.failure)
     } catch {
       // The loader may have cancelled the load, while the slot still shows the item.
       guard error.code != .cancelled || !Task.isCancelled else { return }
@@ -222,9 +222,9 @@ final class SlotTask: Sendable {
   }
 
   /// Decides again when the server of a failed image responds again.
-  @PipelineActor private func waitForServer(of image: LoadedImage? = nil, after failure: LoadError?) {
-    if let failure { return calls.wait(after: failure) { [weak self] in self?.reconsider() } }
-    if let image { calls.forget(image.variant.url) }
+  @PipelineActor private func waitForServer(after failure: LoadError?) {
+    guard let failure else { return calls.succeeded() }
+    calls.wait(after: failure) { [weak self] in self?.reconsider() }
   }
 
   /// Makes a presenter that shows the image before it is complete, if pixels are requested.

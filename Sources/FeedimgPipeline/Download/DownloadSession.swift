@@ -112,18 +112,17 @@ import Synchronization
   /// Passes events from the transfer's thread to the scheduler and the attempt.
   private func listener(_ ticket: DownloadScheduler.Ticket) -> IncomingResponse.Listener {
     let (scheduler, attempt, url) = (loader.scheduler, attempt, request.url)
-    let isAwaited = attempt?.isProbe == true
+    let isProbe = attempt?.isProbe == true
     let liveness = loader.retries.liveness
     return { event in
       switch event {
-      case .responded(let status, let isImage):
+      case .responded(let status):
+        if !url.isLoopback { liveness.responded() }
         // Other loads wait for a probe, so its attempt hears of the response as soon as the head arrives.
-        if isAwaited {
-          Task { @PipelineActor in attempt?.responded(status: status, isImage: isImage) }
-        } else if !url.isLoopback {
-          liveness.responded(isImage: isImage)
-        }
-      case .redirected(let next): Task { @PipelineActor in attempt?.redirected(to: next) }
+        if isProbe { Task { @PipelineActor in attempt?.responded(status: status) } }
+      case .redirected(let next):
+        if !url.isLoopback { liveness.responded() }
+        Task { @PipelineActor in attempt?.redirected(to: next) }
       case .received(let count): Task { @PipelineActor in scheduler.received(ticket, count) }
       }
     }

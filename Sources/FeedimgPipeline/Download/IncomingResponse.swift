@@ -43,7 +43,7 @@ final class IncomingResponse: Sendable {
 
   /// An event that the transfer's thread reports to the pipeline.
   enum Event: Sendable {
-    case responded(status: Int, isImage: Bool)
+    case responded(status: Int)
     case redirected(ImageURL)
     /// The number of body bytes since the last event.
     case received(Int)
@@ -122,7 +122,7 @@ final class IncomingResponse: Sendable {
   private let clock: @Sendable () -> Double
   private let time: MonotonicTime
   private let scheduler: DownloadScheduler
-  private let liveness: LivenessMonitor
+  private let liveness: NetworkLiveness
   private let onProgress: @Sendable () -> Void
   let reporter = LoadEventReporter.present
   /// Guards the response as it grows.
@@ -224,8 +224,7 @@ final class IncomingResponse: Sendable {
   func begin(_ head: ResponseHead, _ onEvent: Listener) throws(LoadError) {
     scheduler.link.withLock { $0.respond(at: time.now()) }
     reporter?.report(.responded(status: head.status))
-    let isImage = head.fields["content-type"]?.lowercased().hasPrefix("image/") == true
-    onEvent(.responded(status: head.status, isImage: isImage))
+    onEvent(.responded(status: head.status))
     // Ignore a response after the stop, because its effects could not be undone.
     let (isStopped, requestedAt) = state.withLock { state in
       state.hasResponse = true
@@ -362,7 +361,7 @@ final class IncomingResponse: Sendable {
     let unrecorded = limitsChanged ? state.withLock { $0.schedule.take() } : 0
     if chunk.schedule + unrecorded > 0 {
       onEvent(.received(chunk.schedule + unrecorded))
-      liveness.responded(isImage: purpose.isImage && chunk.count != nil)
+      liveness.responded()
     }
     guard let count = chunk.count else { return }
     if purpose.isImage, count > purpose.limit.bytes { throw tooLarge }

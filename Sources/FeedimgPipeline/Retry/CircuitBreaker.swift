@@ -3,32 +3,26 @@ import FeedimgTransfer
 
 /// Blocks requests to origins that failed repeatedly (pure).
 ///
-/// A circuit opens after several failures in a row, or at once if a server sends `Retry-After`. While it is
-/// open, loads send no requests to the origin. After the cooldown the circuit is half-open, and one load
-/// probes the origin. The circuit closes as soon as a response to the probe begins; if the probe fails, the
-/// cooldown doubles. A failure before the next complete response opens the circuit again for twice as long.
-///
-/// Only the first failure of a load counts, because its image may be the cause. Attempts without any response
-/// all count. Times come from a monotonic clock.
+/// A circuit opens after several failures in a row, or at once if a server sends `Retry-After`. After the
+/// cooldown the circuit is half-open, and one load probes the origin. A response closes the circuit. If the
+/// probe fails, the cooldown doubles. Times come from a monotonic clock.
 struct CircuitBreaker: Sendable {
   enum Admission: Hashable, Sendable {
     case admitted
     /// The circuit is open for this duration, after this failure.
     case open(Duration, LoadError)
-    /// The circuit is half-open, and another load probes the origin.
-    case probing
+    /// The circuit is half-open after this failure, and another load probes the origin.
+    case probing(LoadError)
   }
 
   private struct Circuit: Sendable {
     var failures = 0
+    /// How often the circuit has opened since the last response.
+    var openings = 0
     /// The time at which the circuit becomes half-open; nil while it is closed.
     var opensUntil: Duration?
-    var cooldown = Duration.zero
-    /// The time limit of the current probe; after it, another probe may start.
+    /// The time limit of the current probe; after it, another load may probe.
     var probeUntil: Duration?
-    /// Whether a load has sent a request despite the current cooldown.
-    var hasProbed = false
-    var seen: Duration
     var error: LoadError
   }
 
@@ -45,24 +39,20 @@ struct CircuitBreaker: Sendable {
   var count: Int { circuits.count }
 
   /// Whether a request to an origin may go out now.
-  ///
-  /// One load may insist in each cooldown: a server that responds with errors may still have this image.
-  func admission(_ origin: String, allowingProbe: Bool = false, at now: Duration) -> Admission {
+  func admission(_ origin: String, at now: Duration) -> Admission {
     guard let circuit = circuits[origin], let opensUntil = circuit.opensUntil else { return .admitted }
-    if let until = circuit.probeUntil, now < until { return .probing }
-    let mayProbe =
-      allowingProbe && !circuit.hasProbed && circuit.error.status != nil && circuit.error.retryAfter == nil
-    return now >= opensUntil || mayProbe ? .admitted : .open(opensUntil - now, circuit.error)
+    if let until = circuit.probeUntil, now < until { return .probing(circuit.error) }
+    return now >= opensUntil ? .admitted : .open(opensUntil - now, circuit.error)
   }
 
   /// Admits a request, which becomes the probe if the circuit is half-open; the load must report its result.
-  mutating func admit(_ origin: String, allowingProbe: Bool = false, at now: Duration) -> Admission {
-    let admission = admission(origin, allowingProbe: allowingProbe, at: now)
-    guard admission == .admitted, let opensUntil = circuits[origin]?.opensUntil else { return admission }
-    circuits[origin]?.hasProbed = now < opensUntil
+  ///
+  /// - Returns: Whether the request is a probe; nil if it must not go out.
+  mutating func admit(_ origin: String, at now: Duration) -> Bool? {
+    guard admission(origin, at: now) == .admitted else { return nil }
+    guard isOpen(origin) else { return false }
     circuits[origin]?.probeUntil = now + Self.probeTime
-    circuits[origin]?.seen = now
-    return .admitted
+    return true
   }
 
   /// Whether the circuit of an origin is open or half-open.
@@ -74,80 +64,46 @@ struct CircuitBreaker: Sendable {
     return max(opensUntil, circuit.probeUntil ?? opensUntil)
   }
 
-  /// The last failure of an origin; nil if it has responded since.
-  func lastError(_ origin: String) -> LoadError? { circuits[origin]?.error }
-
-  /// Whether a circuit is open because of failures, so that a load should not insist.
-  func isOpenForFailures(_ origin: String) -> Bool {
-    circuits[origin].map { $0.cooldown > .zero && $0.opensUntil != nil } ?? false
-  }
-
-  /// Closes the circuit when the response to the probe begins; the next failure opens it again.
-  mutating func probeResponded(_ origin: String) {
-    guard circuits[origin]?.probeUntil != nil else { return }
-    circuits[origin]?.probeUntil = nil
-    circuits[origin]?.opensUntil = nil
-  }
-
-  /// Forgets the failures of an origin that has responded, with any status.
+  /// Forgets the failures of an origin that has responded.
   mutating func responded(_ origin: String) { circuits[origin] = nil }
 
   /// Ends a probe that was cancelled without a result, so that the next load may probe.
-  mutating func probeCancelled(_ origin: String) {
-    circuits[origin]?.probeUntil = nil
-    circuits[origin]?.hasProbed = false
-  }
+  mutating func probeCancelled(_ origin: String) { circuits[origin]?.probeUntil = nil }
 
   /// Records a failed attempt.
   ///
   /// - Parameters:
   ///   - origin: The origin of the server.
   ///   - error: The failure; its `retryAfter` opens the circuit at once.
-  ///   - isProbe: Whether the attempt was the probe.
-  ///   - isRepeated: Whether the same load has failed before.
-  ///   - begun: When the request went out, if a redirect led to this origin; otherwise nil.
+  ///   - begun: When the request went out.
+  ///   - isRepeated: Whether the same load has failed before. Its image may be the cause, so such a response
+  ///     does not count.
   ///   - now: The current time.
   ///   - random: The source of the jitter.
   mutating func failed(
     _ origin: String,
     _ error: LoadError,
-    isProbe: Bool = false,
+    since begun: Duration,
     isRepeated: Bool = false,
-    redirectedAt begun: Duration? = nil,
     at now: Duration,
     using random: inout some RandomNumberGenerator
   ) {
-    let before = circuits[origin]
-    let isProbe = isProbe && before?.probeUntil != nil
-    var circuit = recorded(origin, error, at: now)
-    if isProbe { circuit.probeUntil = nil }
-    if !isRepeated || isProbe || error.status == nil { circuit.failures += 1 }
-    // While a circuit is open, only a probe extends it, because requests sent before it opened also fail.
-    let opens =
-      if let opensUntil = before?.opensUntil, circuit.cooldown > .zero {
-        now >= opensUntil && (isProbe || begun.map { $0 >= opensUntil } ?? false)
-      } else {
-        circuit.failures >= Self.threshold
-      }
-    if opens {
-      circuit.cooldown = Self.backoff.next(after: circuit.cooldown)
-      circuit.hasProbed = false
-      let reopening = now + Self.backoff.jittered(circuit.cooldown, using: &random)
-      circuit.opensUntil =
-        error.retryAfter == nil ? reopening : max(circuit.opensUntil ?? reopening, reopening)
+    if circuits.count >= Self.maximumCount, circuits[origin] == nil { circuits = [:] }
+    var circuit = circuits[origin] ?? Circuit(error: error)
+    circuit.error = error
+    if !isRepeated || error.status == nil { circuit.failures += 1 }
+    // Only requests sent after an open circuit became half-open extend it, because earlier ones also fail.
+    if circuit.opensUntil.map({ begun >= $0 }) ?? (circuit.failures >= Self.threshold) {
+      circuit.openings += 1
+      let cooldown = Self.backoff.ceiling(after: circuit.openings)
+      circuit.opensUntil = now + Self.backoff.jittered(cooldown, using: &random)
+      circuit.probeUntil = nil
     }
-    circuits[origin] = circuit
-  }
-
-  private mutating func recorded(_ origin: String, _ error: LoadError, at now: Duration) -> Circuit {
-    if circuits.count >= Self.maximumCount, circuits[origin] == nil { makeRoom() }
-    var circuit = circuits[origin] ?? Circuit(seen: now, error: error)
-    (circuit.seen, circuit.error) = (now, error)
     if let asked = error.retryAfter {
       let wait = min(.seconds(min(asked, 1 << 32)), Self.maximumRetryAfter)
       circuit.opensUntil = max(circuit.opensUntil ?? now, now + wait)
     }
-    return circuit
+    circuits[origin] = circuit
   }
 
   /// Forgets all circuits, for example on another network.
@@ -159,15 +115,9 @@ struct CircuitBreaker: Sendable {
     switch error.code {
     case .connection, .timeout, .unknownHost, .security: return true
     // RFC 9110 §15.6, RFC 6585 §4 (429).
-    case .status: return error.status.map { $0 == 429 || [500, 502, 503, 504].contains($0) } ?? false
+    case .status: return error.status.map { [429, 500, 502, 503, 504].contains($0) } ?? false
     default: return false
     }
-  }
-
-  /// Forgets the half of the circuits that were used least recently.
-  private mutating func makeRoom() {
-    let middle = circuits.values.map(\.seen).sorted()[circuits.count / 2]
-    circuits = circuits.filter { $0.value.seen > middle }
   }
 }
 

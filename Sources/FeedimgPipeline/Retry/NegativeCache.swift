@@ -33,7 +33,7 @@ struct NegativeCache: Sendable {
   /// Remembers a failure if it is likely to last.
   mutating func note(_ error: LoadError, of key: String, at now: Duration) {
     guard let time = Self.time(of: error) else { return }
-    if records.count >= Self.maximumCount { makeRoom(at: now) }
+    if records.count >= Self.maximumCount { records = [:] }
     records[key] = Record(error: error, until: now + time)
   }
 
@@ -61,19 +61,9 @@ struct NegativeCache: Sendable {
         }
       case .notAnImage: error.suspectsCaptivePortal ? .seconds(10) : .seconds(60)
       case .tooLarge, .tooManyRedirects, .forbiddenRedirect: .seconds(300)
-      case .truncated, .unknownHost, .connection, .timeout, .security, .forbiddenAddress, .cancelled,
-        .nothingToShow, .unavailable, .malformed, .invalidPolicy:
-        nil
+      default: nil
       }
     guard let asked = error.retryAfter else { return own }
     return max(own ?? .zero, min(.seconds(min(asked, 1 << 32)), CircuitBreaker.maximumRetryAfter))
-  }
-
-  private mutating func makeRoom(at now: Duration) {
-    records = records.filter { $0.value.until > now }
-    guard records.count >= Self.maximumCount else { return }
-    // Removes half of the entries at once, because a scan for each new entry would be slow.
-    let middle = records.values.map(\.until).sorted()[records.count / 2]
-    records = records.filter { $0.value.until > middle }
   }
 }

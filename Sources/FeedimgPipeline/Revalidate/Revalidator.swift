@@ -219,9 +219,10 @@ extension Revalidation {
         fields: HTTPFields(validators.fields + directives.fields),
         load: load
       )
-      let outcome = try await loader.retries.performOnce(
+      let outcome = try await loader.retries.perform(
         variant.url,
-        key: identity.failureKey(of: variant.url)
+        key: identity.failureKey(of: variant.url),
+        isRevalidation: true
       ) { attempt async throws(LoadError) in try await download.run(attempt) }
       guard case .image(let image) = outcome, let stored = await image.storing?.value() else {
         return outcome

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgTransfer
 import Testing
 
 @testable import Feedimg
@@ -9,6 +10,7 @@ import Testing
   private static let silence = LoadError(.timeout, message: "no response came")
   private static let busy = LoadError(.status, message: "the server responded with 503", status: 503)
 
+  private let controller = RetryController(ManualTime().time)
   private var subscriptions = CircuitSubscriptions()
   private var breaker = CircuitBreaker()
   private var random = SplitMix(state: 1)
@@ -16,77 +18,80 @@ import Testing
   private mutating func subscribe(
     _ origin: String = "h",
     after error: LoadError = silence,
-    wakes: Int = 0,
     priority: LoadPriority? = .visible,
-    at now: Duration = .zero
-  ) -> Int {
-    subscriptions.subscribe(
-      to: origin,
-      CircuitSubscriptions.Subscriber(priority: { priority }, wake: { _ in }),
-      after: error,
-      wakes: wakes,
-      isOpen: breaker.isOpen(origin),
-      at: now
+    pause: Duration = .zero
+  ) -> CircuitSubscription {
+    let subscription = CircuitSubscription(controller) { priority }
+    let waiting = CircuitSubscriptions.Waiting(
+      subscription: subscription,
+      notBefore: pause,
+      waitsForHost: error.status == nil,
+      wake: {}
     )
+    subscriptions.add(waiting, to: origin)
+    subscriptions.add(waiting, to: origin)
+    return subscription
   }
 
   /// Opens the circuit of an origin.
   ///
   /// - Returns: The time at which it is half-open.
   private mutating func fail(_ origin: String = "h", _ error: LoadError = silence) throws -> Duration {
-    for _ in 0..<5 { breaker.failed(origin, error, at: .zero, using: &random) }
+    for _ in 0..<5 { breaker.failed(origin, error, since: .zero, at: .zero, using: &random) }
     return try #require(breaker.probeTime(origin))
   }
 
   private var due: Duration? { subscriptions.due { breaker.probeTime($0) } }
 
-  private mutating func woken(at now: Duration) -> [Int] {
-    subscriptions.takeDue(at: now) { [breaker] in breaker.probeTime($0) }.map(\.entry.number)
+  private mutating func woken(at now: Duration) -> CircuitSubscription? {
+    let woken = subscriptions.takeDue(at: now) { [breaker] in breaker.probeTime($0) }
+    #expect(woken.count < 2, "one tries")
+    return woken.first?.subscription
   }
 
-  @Test mutating func `one subscriber of an open circuit wakes when it is half-open`() throws {
+  @Test mutating func `subscribers of an open circuit wake one at a time when it is half-open`() throws {
     let reopening = try fail()
-    let first = subscribe()
-    _ = subscribe(after: Self.busy)
-    _ = subscribe("other")
+    let (first, second) = (subscribe(), subscribe(after: Self.busy))
+    _ = subscribe("other", pause: .seconds(60))
+    #expect(subscriptions.count == 3, "each waits once")
     #expect(due == reopening)
-    #expect(woken(at: reopening - .milliseconds(1)) == [])
-    #expect(woken(at: reopening) == [first])
-    #expect(woken(at: reopening) == [], "one tries")
-  }
-
-  @Test mutating func `one subscriber probes at a time, until it is cancelled or takes too long`() throws {
-    let reopening = try fail()
-    let (first, second) = (subscribe(), subscribe())
-    #expect(woken(at: reopening) == [first])
-    #expect(woken(at: reopening + .seconds(29)) == [])
-    #expect(woken(at: reopening + .seconds(30)) == [second])
-    let third = subscribe()
-    subscriptions.probeCancelled("h")
-    #expect(woken(at: reopening) == [third])
+    #expect(woken(at: reopening - .milliseconds(1)) == nil)
+    #expect(woken(at: reopening) === first)
+    #expect(woken(at: reopening) == nil)
+    #expect(woken(at: reopening + .seconds(5)) === second)
   }
 
   @Test mutating func `no subscriber wakes to probe while a load probes`() throws {
     let reopening = try fail()
-    let number = subscribe()
+    let subscription = subscribe()
     _ = breaker.admit("h", at: reopening)
     #expect(due == reopening + .seconds(30))
     breaker.probeCancelled("h")
-    #expect(woken(at: reopening) == [number])
+    #expect(woken(at: reopening) === subscription)
   }
 
-  @Test mutating func `a subscriber with failed wake-ups waits longer each time, at most five minutes`() {
-    let waits = (0..<10).map { wakes -> Duration? in
-      subscriptions = CircuitSubscriptions()
-      _ = subscribe(wakes: wakes)
-      return due
+  @Test @PipelineActor
+  func `a subscriber waits longer, the more often it woke in vain, at most five minutes`() {
+    let time = ManualTime()
+    let controller = RetryController(time.time)
+    let subscription = CircuitSubscription(controller) { .visible }
+    var error = Self.silence
+    error.url = try? ImageURL("http://a.example/a")
+    var pauses: [Duration] = []
+    for _ in 0..<9 {
+      pauses.append(subscription.pause)
+      subscription.wait(after: error) {}
+      time.pass(.seconds(300))
+      controller.responded("http://a.example")
     }
-    #expect(waits == [5, 5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
+    #expect(pauses == [0, 5, 10, 20, 40, 80, 160, 300, 300].map { .seconds($0) })
+    subscription.succeeded()
+    #expect(subscription.pause == .zero)
   }
 
   struct Return: Sendable, CustomTestStringConvertible {
     let error: LoadError
-    var wakes = 0
+    var pause = Duration.zero
     let wasOpen: Bool
     let wakesNow: Bool
     let testDescription: String
@@ -99,44 +104,29 @@ import Testing
     Return(error: busy, wasOpen: false, wakesNow: false, testDescription: "the image may be the cause"),
     Return(
       error: silence,
-      wakes: 1,
+      pause: .seconds(5),
       wasOpen: true,
       wakesNow: false,
-      testDescription: "it woke for nothing just before"
+      testDescription: "it woke in vain just before"
     ),
   ]
 
   @Test(arguments: returns)
   mutating func `a response of an origin wakes the subscribers that it concerns`(_ row: Return) {
-    let number = subscribe(after: row.error, wakes: row.wakes)
+    let subscription = subscribe(after: row.error, pause: row.pause)
     _ = subscribe("other")
-    let woken = subscriptions.responded("h", wasOpen: row.wasOpen, at: .zero).map(\.number)
-    #expect(woken == (row.wakesNow ? [number] : []))
+    let woken = subscriptions.takeAll("h", wasOpen: row.wasOpen, at: .zero)
+    #expect(woken.contains { $0.subscription === subscription } == row.wakesNow)
     #expect(subscriptions.count == (row.wakesNow ? 1 : 2))
-    let later = subscriptions.responded("h", wasOpen: true, at: .seconds(5)).count
+    let later = subscriptions.takeAll("h", wasOpen: true, at: .seconds(5)).count
     #expect(later == (row.wakesNow ? 0 : 1), "once")
   }
 
-  @Test mutating func `a failure from before the origin's recovery is retried at once`() {
-    var refusal = Self.busy
-    refusal.retry.circuit = .opened
-    let number = subscribe(after: refusal)
-    #expect(woken(at: .zero) == [number])
-  }
-
-  @Test mutating func `a subscriber that waits while its origin recovers retries after its own wait`() throws
-  {
-    _ = try fail("h", Self.busy)
-    let number = subscribe(after: Self.busy, wakes: 1)
-    breaker.responded("h")
-    #expect(subscriptions.responded("h", wasOpen: true, at: .zero).isEmpty)
-    #expect(woken(at: .seconds(5)) == [number])
-  }
-
-  @Test mutating func `an image that fails alone is retried with backoff`() {
-    let number = subscribe(after: Self.busy)
-    #expect(due == .seconds(5))
-    #expect(woken(at: .seconds(5)) == [number])
+  @Test mutating func `a subscriber of a closed circuit wakes five seconds after its own pause`() {
+    let subscription = subscribe(after: Self.busy, pause: .seconds(20))
+    #expect(due == .seconds(25))
+    #expect(woken(at: .seconds(25)) === subscription)
+    #expect(due == nil)
   }
 
   @Test mutating func `visible subscribers wake first, then those that wait longest, and no others`() throws {
@@ -144,12 +134,16 @@ import Testing
     let prefetch = subscribe(priority: .prefetch)
     _ = subscribe(priority: nil)
     let (first, second) = (subscribe(), subscribe())
-    var order: [Int] = []
-    for _ in 0..<3 {
-      order += woken(at: reopening)
-      subscriptions.probeCancelled("h")
+    for (number, next) in [first, second, prefetch].enumerated() {
+      #expect(woken(at: reopening + .seconds(5 * number)) === next)
     }
-    #expect(order == [first, second, prefetch])
-    #expect(subscriptions.isEmpty && due == nil)
+    #expect(subscriptions.count == 0 && due == nil)
+  }
+
+  @Test mutating func `a subscriber that leaves does not wake`() throws {
+    let reopening = try fail()
+    let (first, second) = (subscribe(), subscribe())
+    subscriptions.remove(first)
+    #expect(woken(at: reopening) === second)
   }
 }

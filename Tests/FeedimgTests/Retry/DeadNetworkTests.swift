@@ -9,7 +9,7 @@ import Testing
 
 /// Loads on a network that claims to be connected but delivers nothing.
 @Suite(.timeLimit(.minutes(10))) struct DeadNetworkTests {
-  /// Hosts that respond by name: `slow` in steps, `page` with a page, all others never.
+  /// Hosts that respond by name: `slow` in steps, all others never.
   private final class Hosts: Downloading {
     let asked = RecordedValues<String>()
     let slowResponse: SlowResponse
@@ -29,9 +29,6 @@ import Testing
       if request.url.host == "slow.example" { return try await respondSlowly(request, receiver) }
       if isRepaired.load(ordering: .acquiring) {
         return try respond(request, "image/jpeg", SampleImage.jpeg[...], receiver)
-      }
-      if request.url.host.hasPrefix("page") {
-        return try respond(request, "text/html", Array("<html>".utf8)[...], receiver)
       }
       throw LoadError(.timeout, url: request.url, message: "no response came within 20 s")
     }
@@ -121,7 +118,6 @@ import Testing
   static let signs = [
     Row(failing: "dead", response: SlowResponse(count: 0)), Row(failing: "dead", response: SlowResponse()),
     Row(failing: "dead", response: SlowResponse(status: 404, count: 0)),
-    Row(failing: "page", response: SlowResponse(count: 0)), Row(failing: "page", response: SlowResponse()),
   ]
 
   @Test(arguments: signs)
@@ -160,12 +156,6 @@ import Testing
     #expect(try await slow.value.bytes == SampleImage.jpeg)
   }
 
-  @Test func `pages alone are taken for a captive portal`() async throws {
-    let test = try TestLoader(downloader: Hosts(), time: time.time)
-    try await fail("page", test)
-    #expect(try network(test) == .offline)
-  }
-
   // MARK: For how long
 
   @Test func `many simultaneous failures start only the first cooldown`() async throws {
@@ -183,7 +173,7 @@ import Testing
     }
     for load in loads { await #expect(throws: LoadError.self) { try await load.value } }
     #expect(desk.liveness.isOffline)
-    time.pass(NetworkLiveness.firstWait)
+    time.pass(NetworkLiveness.backoff.base)
     #expect(!desk.liveness.isOffline)
   }
 

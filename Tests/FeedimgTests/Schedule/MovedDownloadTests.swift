@@ -149,7 +149,7 @@ import Testing
     #expect(error?.retry.reason == .pathChanged)
     #expect(downloader.begun == 3)
     let failure = try #require(error)
-    #expect(!NetworkLiveness.counts(failure) && !CircuitBreaker.counts(failure))
+    #expect(!failure.isSilence && !CircuitBreaker.counts(failure))
     #expect(await test.loader.scheduler.isIdle)
   }
 }

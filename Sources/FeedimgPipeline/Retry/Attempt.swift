@@ -1,0 +1,89 @@
+import FeedimgModel
+import FeedimgSystem
+
+/// One attempt of a load, from its admission to its response.
+///
+/// The circuit is checked when the request goes out, after the wait for a slot. A load therefore never waits
+/// for a probe that itself waits for a slot.
+@PipelineActor final class Attempt {
+  let url: ImageURL
+  /// The longest time to wait for a connection or a response.
+  let timeLeft: Duration
+  private let controller: RetryController
+  private let start: Int
+  /// The server of the latest request; after a redirect, failures count for its target.
+  private(set) var asked: ImageURL
+  private(set) var begun: Duration
+  /// Whether other loads wait for its response.
+  private(set) var isProbe = false
+  /// Whether the circuit opened before the request went out.
+  private(set) var isWithheld = false
+  private var hasResponded = false
+  private(set) var furthest: Int
+  /// Whether this attempt received a substantial part of the image.
+  private(set) var hasProgressed = false
+
+  init(
+    _ url: ImageURL,
+    _ controller: RetryController,
+    beyond start: Int = 0,
+    timeLeft: Duration = RetryController.maximumSilence
+  ) {
+    (self.url, self.controller, self.start, self.timeLeft) = (url, controller, start, timeLeft)
+    (furthest, asked, begun) = (start, url, controller.time.now())
+  }
+
+  /// Starts a request.
+  ///
+  /// - Throws: `cancelled` if the circuit has opened meanwhile.
+  func begin() throws(LoadError) {
+    (asked, begun) = (url, controller.time.now())
+    guard !hasResponded else { return }
+    let admitted = controller.admit(url.origin)
+    isWithheld = admitted == nil
+    guard let admitted else {
+      throw LoadError(.cancelled, message: "the host has failed meanwhile; the request was not sent")
+    }
+    isProbe = admitted
+  }
+
+  func responded(status: Int) {
+    // The attempt reports a failure of the whole origin when it ends.
+    guard !CircuitBreaker.counts(LoadError(.status, message: "", status: status)) else { return }
+    originResponded()
+  }
+
+  func redirected(to next: ImageURL) {
+    asked = next
+    if next.origin != url.origin { originResponded() }
+  }
+
+  private func originResponded() {
+    hasResponded = true
+    guard isProbe else { return }
+    isProbe = false
+    controller.responded(url.origin)
+  }
+
+  /// Records that the transfer stopped before a response; the request may go out again.
+  func stopped() {
+    guard isProbe else { return }
+    isProbe = false
+    controller.probeCancelled(url.origin)
+  }
+
+  /// Records the number of bytes kept after the transfer ended.
+  func kept(_ count: Int, of total: Int?) {
+    let gain = count - start
+    furthest = max(furthest, count)
+    // 64 KiB, or a tenth of the missing bytes, is enough to justify another connection.
+    hasProgressed = gain >= 64 << 10 || gain > 0 && total.map { gain >= ($0 - start + 9) / 10 } ?? false
+  }
+
+  /// The error with the origin that failed.
+  func attributed(_ error: LoadError) -> LoadError {
+    var error = error
+    error.retry.origin = asked.origin == url.origin ? nil : asked.origin
+    return error
+  }
+}
