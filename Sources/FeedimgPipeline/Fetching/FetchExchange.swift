@@ -4,45 +4,40 @@ import FeedimgSystem
 
 /// One exchange with a server for the clients of `GET /v1/fetch`: the request, and the use of its response.
 struct FetchExchange: Sendable {
-  enum Outcome: Sendable {
-    /// The stored response is still valid; the response as it is after the update.
-    case unchanged(StoredResponse)
-    case received(StoredResponse)
-  }
-
   let cache: ResponseCache
   let request: FetchRequest
   let fields: HTTPFields
   let stored: ResponseStore.Hit?
-  let fallback: FetchPlan.Fallback
+  var fallback = FetchPlan.Fallback.none
   /// Whether the request validates the stored response, with its validators instead of the client's.
-  let isValidation: Bool
+  var isValidation = false
 
   /// Limits the time of a server that sends a byte now and then.
   private static let maximumDuration = Duration.seconds(600)
 
-  @PipelineActor func run(_ load: InFlightLoad) async -> Result<Outcome, LoadError> {
+  /// - Returns: The received response, or the stored one as it is after an update.
+  @PipelineActor func run(_ load: InFlightLoad) async -> Result<StoredResponse, LoadError> {
     let loader = cache.loader
     do throws(LoadError) {
       guard !cache.isOffline(for: request.url) else {
         throw LoadError(.connection, url: request.url, message: "there is no network")
       }
       let response = try await send(fields, load)
-      guard let stored else { return .success(.received(response)) }
+      guard let stored else { return .success(response) }
       if isNotModified(response.head) {
         let size = stored.bytes.count
         if let updated = await loader.update(stored.key, stored.response, by: response, size: size) {
-          return .success(.unchanged(updated))
+          return .success(updated)
         }
         // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the whole response.
-        return .success(.received(try await send(request.whole(), load)))
+        return .success(try await send(request.whole(), load))
       }
       if request.isHead {
         _ = await loader.update(stored.key, stored.response, by: response, size: stored.bytes.count)
       } else if response.head.status == 200, !responseStorageAllowed(head: response.head) {
         await loader.forget(stored.key)
       }
-      return .success(.received(response))
+      return .success(response)
     } catch {
       return .failure(error)
     }

@@ -45,23 +45,4 @@ extension FetchResponse {
       leave: {}
     )
   }
-
-  init(
-    _ streaming: StreamingResponse,
-    to request: FetchRequest,
-    cacheStatus: String,
-    isWhole: Bool,
-    leave: @escaping @Sendable () -> Void
-  ) {
-    let head = streaming.response.head
-    let length = head.bodyLength
-    self.init(
-      status: head.status,
-      fields: streaming.response.forwardedFields(),
-      body: request.isHead ? .absent(length: length) : .arriving(streaming.body, length: length),
-      cacheStatus: cacheStatus,
-      isWhole: isWhole,
-      leave: leave
-    )
-  }
 }

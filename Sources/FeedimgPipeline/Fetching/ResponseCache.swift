@@ -12,7 +12,7 @@ package final class ResponseCache: Sendable {
   let loader: ImageLoader
   let store: ResponseStore
   private let addresses: AddressPolicy
-  private let coalescer: Coalescer<FetchExchange.Outcome>
+  private let coalescer = Coalescer<StoredResponse>()
   private let lastNumber = Atomic(0)
 
   /// Makes a cache that shares the network, the stores and the limits of a loader.
@@ -24,7 +24,6 @@ package final class ResponseCache: Sendable {
     self.loader = loader
     self.addresses = addresses
     store = ResponseStore(loader: loader)
-    coalescer = Coalescer()
   }
 
   /// The response to a request, stored or new.
@@ -52,9 +51,17 @@ package final class ResponseCache: Sendable {
     case (.validate(let reason, let fallback), let hit?):
       return try await fetch(validation(request, hit, fallback), reason)
     case (.fetch(let reason), _), (.validate(let reason, _), nil):
-      return try await fetch(exchange(request, request.whole(), nil), reason)
+      let exchange = FetchExchange(cache: self, request: request, fields: request.whole(), stored: nil)
+      return try await fetch(exchange, reason)
     case (.pass(let reason, let fallback), _):
-      return try await fetch(exchange(request, request.fields, found, fallback), reason, isOwn: true)
+      let exchange = FetchExchange(
+        cache: self,
+        request: request,
+        fields: request.fields,
+        stored: found,
+        fallback: fallback
+      )
+      return try await fetch(exchange, reason, isOwn: true)
     case (.refuse, _), (.reuse, nil):
       throw FetchError(cause: nil, hasStored: found != nil, cacheStatus: "feedimg; detail=only-if-cached")
     }
@@ -62,7 +69,7 @@ package final class ResponseCache: Sendable {
 
   /// The stored response if memory has it and it may be used without a request; never waits for files or servers.
   package func memoryHit(for request: FetchRequest) -> FetchResponse? {
-    let (found, hasOthers) = store.find(request, in: .memory)
+    let (found, hasOthers) = store.find(request, inMemory: true)
     guard let found, addresses.rejection(of: request.url) == nil else { return nil }
     let now = loader.clock()
     let plan = FetchPlan(request, stored: found.response, hasOthers: hasOthers, at: now)
@@ -88,30 +95,19 @@ package final class ResponseCache: Sendable {
 
   // MARK: Requests to servers
 
-  private func exchange(
-    _ request: FetchRequest,
-    _ fields: HTTPFields,
-    _ stored: ResponseStore.Hit?,
-    _ fallback: FetchPlan.Fallback = .none,
-    isValidation: Bool = false
-  ) -> FetchExchange {
-    FetchExchange(
-      cache: self,
-      request: request,
-      fields: fields,
-      stored: stored,
-      fallback: fallback,
-      isValidation: isValidation
-    )
-  }
-
   private func validation(
     _ request: FetchRequest,
     _ hit: ResponseStore.Hit,
     _ fallback: FetchPlan.Fallback
   ) -> FetchExchange {
-    let conditions = Validators(of: hit.response).conditions
-    return exchange(request, request.whole(with: conditions), hit, fallback, isValidation: true)
+    FetchExchange(
+      cache: self,
+      request: request,
+      fields: request.whole(with: Validators(of: hit.response).conditions),
+      stored: hit,
+      fallback: fallback,
+      isValidation: true
+    )
   }
 
   private func revalidate(_ request: FetchRequest, _ hit: ResponseStore.Hit) {
@@ -129,7 +125,7 @@ package final class ResponseCache: Sendable {
 
   private enum Beginning: Sendable {
     case arriving(StreamingResponse)
-    case ended(FetchExchange.Outcome)
+    case ended(StoredResponse)
   }
 
   private func fetch(
@@ -160,16 +156,18 @@ package final class ResponseCache: Sendable {
         leave()
         return try await fetch(exchange, reason, isOwn: true)
       }
-      let status = forwarded + "; fwd-status=\(streaming.response.head.status)"
+      let head = streaming.response.head
       return FetchResponse(
-        streaming,
-        to: request,
-        cacheStatus: status + (exchange.stores(streaming.response) ? "; stored" : "")
-          + (isFirst ? "" : "; collapsed"),
+        status: head.status,
+        fields: streaming.response.forwardedFields(),
+        body: request.isHead
+          ? .absent(length: head.bodyLength) : .arriving(streaming.body, length: head.bodyLength),
+        cacheStatus: forwarded + "; fwd-status=\(head.status)"
+          + (exchange.stores(streaming.response) ? "; stored" : "") + (isFirst ? "" : "; collapsed"),
         isWhole: !isOwn || exchange.isValidation || exchange.fields == request.whole(),
         leave: leave
       )
-    case .success(.ended(.unchanged(let response))), .success(.ended(.received(let response))):
+    case .success(.ended(let response)):
       guard var hit = exchange.stored else { throw failure(exchange, nil, forwarded) }
       hit.response = response
       return FetchResponse(hit, to: request, at: loader.clock(), cacheStatus: forwarded + "; fwd-status=304")

@@ -12,25 +12,21 @@ struct ResponseStore: Sendable {
     var bytes: [UInt8]
   }
 
-  enum Place: Sendable, Hashable {
-    /// Does not wait for files.
-    case memory
-    /// Memory first, then the disk; only on the thread for files.
-    case everywhere
-  }
-
   let loader: ImageLoader
 
-  /// The stored response that a request selects.
+  /// The stored response that a request selects, from memory or else the disk.
   ///
+  /// - Parameters:
+  ///   - request: The request of a client.
+  ///   - inMemory: Whether to skip the disk; otherwise call it only on the thread for files.
   /// - Returns: Nil if there is none, and whether there are variants for other requests.
-  func find(_ request: FetchRequest, in place: Place = .everywhere) -> (hit: Hit?, hasOthers: Bool) {
+  func find(_ request: FetchRequest, inMemory: Bool = false) -> (hit: Hit?, hasOthers: Bool) {
     let key = key(of: request)
     if let image = loader.memory[key], let hit = Hit(key, image, for: request) {
-      if place == .everywhere { noteUse(of: hit) }
+      if !inMemory { noteUse(of: hit) }
       return (hit, false)
     }
-    guard place == .everywhere else { return (nil, false) }
+    guard !inMemory else { return (nil, false) }
     let image = loader.memory.fill(key) {
       loader.store.read(key, for: request.fields).map(MemoryCache.Image.init)
     }

@@ -25,7 +25,8 @@ package final class ServiceClient: Sendable {
   /// The cache folder of this program; a service with another folder is not used.
   private let cacheFolder: String
   private let downloader: any Downloading
-  private let probe: ServiceProbe
+  /// The longest wait for a response to a check; a service that takes longer counts as hung.
+  private let probeTimeout: Duration
   /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
   private let silence = Promise<LoadError?>()
   private let isProbed = Atomic(false)
@@ -41,7 +42,7 @@ package final class ServiceClient: Sendable {
     time: MonotonicTime = .system()
   ) {
     (self.socket, self.cacheFolder, self.downloader, self.time) = (socket, cacheFolder, downloader, time)
-    probe = ServiceProbe(socket: socket, downloader: downloader, timeout: probeTimeout)
+    self.probeTimeout = probeTimeout
   }
 
   /// A message about the use of the service so far; nil before its first use.
@@ -110,11 +111,37 @@ package final class ServiceClient: Sendable {
 
   private func isResponding() async -> Bool {
     if !isProbed.exchange(true, ordering: .relaxed) {
-      Task { [silence, probe] in silence.resolve(await probe.perform()) }
+      Task { silence.resolve(await probe()) }
     }
     guard let error = await silence.value() ?? nil else { return true }
     giveUp("it does not respond: \(error.message)")
     return false
+  }
+
+  /// Asks the service whether it responds.
+  ///
+  /// - Returns: The error if it did not; nil after any response.
+  private func probe() async -> LoadError? {
+    guard let url = try? ImageURL("http://localhost/healthz") else { return nil }
+    do throws(LoadError) {
+      _ = try await downloader.download(ownRequest(url), into: IgnoringReceiver())
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// A request that the service can handle at once, from its own state.
+  private func ownRequest(_ url: ImageURL) -> DownloadRequest {
+    var request = DownloadRequest(
+      url: url,
+      bodyLimit: ByteCount(1 << 16),
+      connectTimeout: probeTimeout,
+      responseTimeout: probeTimeout,
+      stallTimeout: probeTimeout
+    )
+    request.socket = socket
+    return request
   }
 
   /// Whether the service hangs, so that all requests to it end.
@@ -142,7 +169,7 @@ package final class ServiceClient: Sendable {
   private func hangs(_ receiver: ServiceReceiver) async -> Bool {
     while (try? await time.sleep(Self.checkInterval)) != nil {
       if hasStopped { return true }
-      guard !receiver.takeHasReceived(), let silence = await probe.perform(), silence.code == .timeout,
+      guard !receiver.takeHasReceived(), let silence = await probe(), silence.code == .timeout,
         !receiver.takeHasReceived()
       else { continue }
       state.withLock { state in
@@ -223,7 +250,7 @@ package final class ServiceClient: Sendable {
   /// Sends the present priority of a load; an older service without this request keeps the first one.
   private func send(_ priority: LoadPriority, of load: String) async {
     guard let url = try? ImageURL("http://localhost/v1/priority") else { return }
-    var request = probe.request(of: url)
+    var request = ownRequest(url)
     (request.method, request.fields) = (.post, Self.fields(of: load, priority))
     // A busy service learns the priority late rather than never; the end of the load ends the wait.
     request.responseTimeout = .seconds(600)
@@ -285,6 +312,11 @@ package final class ServiceClient: Sendable {
       result += isPlain ? String(Character(scalar)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
     }
   }
+}
+
+private struct IgnoringReceiver: BodyReceiving {
+  func begin(_ head: ResponseHead) throws(LoadError) {}
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {}
 }
 
 extension LoadError.Code {
