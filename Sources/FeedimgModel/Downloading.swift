@@ -34,10 +34,6 @@ package struct DownloadRequest: Sendable, Hashable {
   package var stallTimeout: Duration
   /// The time limit for the whole transfer; nil for none.
   package var totalTimeout: Duration?
-  /// The time limit for the head, and the interval in which the body must arrive with 100 bytes per second.
-  ///
-  /// 30 seconds, or the stall timeout if that is longer.
-  package var paceTimeout: Duration
 
   package init(
     url: ImageURL,
@@ -57,7 +53,6 @@ package struct DownloadRequest: Sendable, Hashable {
     self.responseTimeout = responseTimeout
     self.stallTimeout = stallTimeout
     self.totalTimeout = totalTimeout
-    paceTimeout = max(.seconds(30), stallTimeout)
   }
 }
 

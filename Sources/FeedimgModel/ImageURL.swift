@@ -97,9 +97,30 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     return String(text[..<scheme.upperBound]) + String(Substring(bytes[bytes.index(after: at)...]))
   }
 
+  /// The scheme, host and port, which identify a server (RFC 6454 §4), such as `https://x.example`.
+  ///
+  /// In lower case, without a default port.
+  public var origin: String {
+    // The key has the form `scheme://[user@]host[:port]/…`, in lower case, without a default port.
+    let bytes = key.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return key }
+    let start = bytes.index(colon, offsetBy: 3)
+    let end =
+      bytes[start...].firstIndex {
+        $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+      } ?? bytes.endIndex
+    guard let sign = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return String(key[..<end]) }
+    return String(key[..<start] + key[bytes.index(after: sign)..<end])
+  }
+
   /// Whether the host is this machine by name alone, so that no network is needed.
   public var isLoopback: Bool {
     isIPv4Loopback || host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
+  }
+
+  /// Whether the scheme is `https`, read from the fifth byte of the key.
+  package var isSecure: Bool {
+    key.utf8.withContiguousStorageIfAvailable { $0[4] == UInt8(ascii: "s") } ?? key.hasPrefix("https:")
   }
 
   private var isIPv4Loopback: Bool {

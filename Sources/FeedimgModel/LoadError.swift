@@ -74,8 +74,6 @@ extension LoadError {
   package enum Reason: Sendable, Hashable {
     /// The server, or a router on the path, refused, reset or closed the connection before a response.
     case refused
-    /// A router, or after some seconds this machine, reported the host as unreachable.
-    case unreachable
     /// This process lacked a resource that is soon free again, such as a file descriptor.
     case shortage
     /// The network path changed during the transfer, so the failure says nothing about the current path.

@@ -57,7 +57,7 @@ final class CurlConnection: @unchecked Sendable {
     try handle.prepare(self)
     let code = library.functions.easy_perform(handle.pointer)
     if let refused { throw AddressPolicy.error(host: url.host, refused, url) }
-    let progress = CurlOutcome.Progress(origin: Origin(url))
+    let progress = CurlOutcome.Progress(url: url)
     if code != CURLE_OK, var error = handle.outcome(code, connectTimeout: timeout).error(progress) {
       error.url = url
       throw error

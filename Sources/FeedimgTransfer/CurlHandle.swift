@@ -122,7 +122,7 @@ final class CurlHandle {
   private func set(connectionTo url: ImageURL, within limit: Duration) throws(LoadError) {
     try set(CURLOPT_USERAGENT, to: identity.userAgent)
     if let file = identity.certificateFile { try set(CURLOPT_CAINFO, to: file) }
-    if let certificate = identity.clientCertificate, certificate.origins.contains(Origin(url)) {
+    if let certificate = identity.clientCertificate, certificate.origins.contains(url.origin) {
       try set(CURLOPT_SSLCERT, to: certificate.file)
       try set(CURLOPT_SSLKEY, to: certificate.keyFile)
     }
@@ -268,14 +268,12 @@ final class CurlHandle {
   }
 }
 
-extension ImageURL {
-  /// Whether the scheme is `https`, read from the fifth byte of the key.
-  var isSecure: Bool {
-    key.utf8.withContiguousStorageIfAvailable { $0[4] == UInt8(ascii: "s") } ?? key.hasPrefix("https:")
-  }
-}
-
 extension HTTPFields.Field {
+  /// Whether the field holds credentials, which must not be sent to another origin.
+  var isCredential: Bool {
+    isNamed("authorization") || isNamed("cookie") || isNamed("proxy-authorization")
+  }
+
   /// Whether name and value are valid, so that the field is one line (RFC 9110 §5.1 and §5.5).
   var canBeSent: Bool {
     let isToken = name.utf8.allSatisfy {

@@ -8,7 +8,7 @@ import Glibc
 struct CurlOutcome {
   /// The state that a transfer has reached.
   struct Progress {
-    var origin: Origin
+    var url: ImageURL
     var requestWasSent = false
     var head: ResponseHead?
     var received = 0
@@ -26,7 +26,7 @@ struct CurlOutcome {
   /// The `errno` of the system call that failed, or 0.
   var systemError: Int32 = 0
   /// The shortage of descriptors that may have caused the failure.
-  var shortage: DescriptorShortage?
+  var shortage: LoadError?
   /// The time limit for the connection.
   var connectTimeout: Duration = .zero
 
@@ -40,7 +40,7 @@ struct CurlOutcome {
   func error(_ progress: Progress) -> LoadError? {
     var error = described(progress)
     if error?.retry.reason == nil {
-      error?.retry.reason = isRefusal && progress.head == nil ? .refused : isUnreachable ? .unreachable : nil
+      error?.retry.reason = isRefusal && progress.head == nil ? .refused : nil
     }
     return error
   }
@@ -55,23 +55,19 @@ struct CurlOutcome {
     }
   }
 
-  private var isUnreachable: Bool {
-    code == CURLE_COULDNT_CONNECT && [EHOSTUNREACH, ENETUNREACH].contains(systemError)
-  }
-
   private func described(_ progress: Progress) -> LoadError? {
     guard code != CURLE_OK else { return nil }
-    if let shortage = shortage ?? DescriptorShortage(systemError) { return shortage.error }
-    let host = progress.origin.host
+    if let shortage = shortage ?? LoadError.descriptorShortage(systemError) { return shortage }
+    let host = progress.url.host
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST:
       return LoadError(.unknownHost, message: "the host `\(host)` could not be found")
     case CURLE_COULDNT_RESOLVE_PROXY:
       return LoadError(.unknownHost, message: "the proxy could not be found: \(detail)")
     case CURLE_COULDNT_CONNECT:
-      return LoadError(.connection, message: "no connection to \(endpoint(progress.origin)): \(reason)")
+      return LoadError(.connection, message: "no connection to \(endpoint(progress.url)): \(reason)")
     case CURLE_PROXY, CURLE_INTERFACE_FAILED:
-      return LoadError(.connection, message: "no connection to \(endpoint(progress.origin)): \(detail)")
+      return LoadError(.connection, message: "no connection to \(endpoint(progress.url)): \(detail)")
     case CURLE_OPERATION_TIMEDOUT:
       return timeout(host)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
@@ -93,14 +89,6 @@ struct CurlOutcome {
       LoadError(.timeout, message: "no data for \(time.words) before the response header ended")
     case .stall(let time):
       LoadError(.timeout, message: "no data for \(time.words) after \(progress.words)")
-    case .head(let time):
-      LoadError(.timeout, message: "the response header did not end within \(time.words)")
-    case .rate(let time):
-      LoadError(
-        .timeout,
-        message:
-          "fewer than \(Timeouts.minimumRate) bytes a second for \(time.words), after \(progress.words)"
-      )
     case .total(let time):
       LoadError(.timeout, message: "the transfer took longer than \(time.words), after \(progress.words)")
     }
@@ -126,7 +114,7 @@ struct CurlOutcome {
     case CURLE_BAD_CONTENT_ENCODING:
       LoadError(.malformed, message: "cannot decode the content coding of the body: \(detail)")
     case CURLE_URL_MALFORMAT:
-      LoadError(.unknownHost, message: "the host name `\(progress.origin.host)` is invalid: \(detail)")
+      LoadError(.unknownHost, message: "the host name `\(progress.url.host)` is invalid: \(detail)")
     case CURLE_OUT_OF_MEMORY where progress.requestWasSent && progress.head == nil:
       // libcurl 7.88 returns this for a header line over 100 KiB; later versions return CURLE_TOO_LARGE.
       LoadError(.malformed, message: "a line of the response header is too long")
@@ -192,12 +180,14 @@ struct CurlOutcome {
   // MARK: Words
 
   /// The host and port that libcurl tried; those of the proxy if there is one.
-  private func endpoint(_ origin: Origin) -> String {
+  private func endpoint(_ url: ImageURL) -> String {
     let words = text.split(separator: " ")
     if text.hasPrefix("Failed to connect to"), words.count > 6, words[5] == "port" {
       return "\(words[4]) port \(words[6])"
     }
-    return "\(origin.host) port \(origin.port)"
+    // Without a port, the text after the last colon is no number.
+    let port = url.origin.split(separator: ":").last.flatMap { Int($0) } ?? (url.isSecure ? 443 : 80)
+    return "\(url.host) port \(port)"
   }
 
   private var reason: String {
@@ -223,20 +213,21 @@ struct CurlOutcome {
   }
 }
 
-/// A shortage of file descriptors, for which neither the server nor the network is to blame.
-enum DescriptorShortage: Sendable {
-  /// This process has reached its limit.
-  case process
-  /// All processes together have reached the system's limit.
-  case system
-
-  /// - Parameter error: The `errno` of socket(2) or open(2); other errors yield nil.
-  init?(_ error: Int32) {
+extension LoadError {
+  /// The error for a shortage of file descriptors, for which neither the server nor the network is to blame.
+  ///
+  /// - Parameter error: The `errno` of socket(2) or open(2).
+  /// - Returns: Nil for other errors.
+  static func descriptorShortage(_ error: Int32) -> LoadError? {
+    let message: String
     switch error {
-    case EMFILE: self = .process
-    case ENFILE: self = .system
+    case EMFILE: message = "too many open files: raise the limit of the program (`ulimit -n`)"
+    case ENFILE: message = "too many open files on this machine: raise its limit (`fs.file-max`)"
     default: return nil
     }
+    var shortage = LoadError(.unavailable, message: message)
+    shortage.retry.reason = .shortage
+    return shortage
   }
 
   /// The probable shortage behind a failure for which libcurl reports no `errno`.
@@ -244,7 +235,7 @@ enum DescriptorShortage: Sendable {
   /// Name look-ups and certificate files need descriptors too.
   ///
   /// - Returns: Nil for other failures, and if a descriptor is available now.
-  static func behind(_ code: CURLcode) -> DescriptorShortage? {
+  static func descriptorShortage(behind code: CURLcode) -> LoadError? {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE,
       CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
@@ -252,19 +243,8 @@ enum DescriptorShortage: Sendable {
     default: return nil
     }
     let probe = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    guard probe >= 0 else { return DescriptorShortage(errno) }
+    guard probe >= 0 else { return descriptorShortage(errno) }
     close(probe)
     return nil
-  }
-
-  var error: LoadError {
-    let message =
-      switch self {
-      case .process: "too many open files: raise the limit of the program (`ulimit -n`)"
-      case .system: "too many open files on this machine: raise its limit (`fs.file-max`)"
-      }
-    var error = LoadError(.unavailable, message: message)
-    error.retry.reason = .shortage
-    return error
   }
 }

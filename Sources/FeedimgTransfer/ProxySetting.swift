@@ -11,7 +11,7 @@ struct ProxySetting: Hashable {
 
   /// The proxy for the scheme of a URL, by the values of environment variables; nil if there is none.
   init?(for url: ImageURL, _ variable: (String) -> String?) {
-    let scheme = Origin(url).scheme
+    let scheme = url.isSecure ? "https" : "http"
     // libcurl ignores `HTTP_PROXY`, because a `Proxy` request field sets it in CGI programs (libcurl-env(3)).
     let names = ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
     guard let name = names.first(where: { variable($0)?.isEmpty == false }), let value = variable(name) else {

@@ -41,7 +41,7 @@ struct RedirectChain {
       throw LoadError(.tooManyRedirects, message: "the server exceeded the limit of \(times)")
     }
     visited.append(next.key)
-    isSameOrigin = isSameOrigin && Origin(next) == Origin(first)
+    isSameOrigin = isSameOrigin && next.origin == first.origin
     url = next
   }
 

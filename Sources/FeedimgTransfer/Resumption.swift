@@ -31,7 +31,7 @@ package struct Resumption: Sendable, Hashable {
   /// Whether the server has announced range support or has already sent a range.
   package let supportsRanges: Bool
   /// The origin of the stored bytes; on another origin, the same entity tag may identify another image.
-  private let origin: Origin
+  private let origin: String
 
   /// Creates the request for the rest of a body; nil if resuming is unsafe or impossible.
   ///
@@ -58,7 +58,7 @@ package struct Resumption: Sendable, Hashable {
     }
     guard kept < total ?? .max else { return nil }
     offset = kept
-    origin = Origin(head.url)
+    origin = head.url.origin
     self.validator = validator
   }
 
@@ -122,7 +122,7 @@ package struct Resumption: Sendable, Hashable {
   /// date (RFC 9110 §15.3.7). A 416 must repeat the validator, because a server may send it without
   /// evaluating `If-Range`.
   private func isSameVersion(_ head: ResponseHead) -> Bool {
-    guard Origin(head.url) == origin else { return false }
+    guard head.url.origin == origin else { return false }
     let tag = head.fields["etag"]
     if validator.hasPrefix("\"") { return tag == validator }
     guard tag == nil else { return false }

@@ -12,65 +12,36 @@ struct Timeouts {
     case response(Duration)
     /// The time without any data after the response has begun.
     case stall(Duration)
-    /// The time until the head is complete.
-    case head(Duration)
-    /// The time over which the body must arrive at ``Timeouts/minimumRate`` or faster.
-    case rate(Duration)
     case total(Duration)
-
-    /// Whether the limit means that no data arrived, so that the connection may be dead.
-    var isSilence: Bool {
-      switch self {
-      case .response, .stall: true
-      case .head, .rate, .total: false
-      }
-    }
   }
 
   private enum Phase {
     case connecting
     case awaitingHead(since: Instant)
-    case receivingHead(since: Instant)
-    case receivingBody
+    case receiving(last: Instant)
   }
-
-  /// The lowest rate of a body, in bytes a second; any link that can show images is faster.
-  static let minimumRate = 100
 
   private let request: DownloadRequest
   private let start: Instant
   private var phase = Phase.connecting
-  private var lastArrival: Instant
-  /// The start of the period over which ``minimumRate`` is measured.
-  private var paceStart: Instant
-  /// The bytes that must still arrive in this period.
-  private var paceMissing = 0
 
   init(_ request: DownloadRequest, from start: Instant) {
     self.request = request
     self.start = start
-    lastArrival = start
-    paceStart = start
   }
 
   /// The limit that expires next, and when; nil if no limit applies now.
   var next: (limit: Limit, end: Instant)? {
-    var next = request.totalTimeout.map { (Limit.total($0), start.advanced(by: $0)) }
-    func consider(_ limit: (Duration) -> Limit, _ duration: Duration, from since: Instant) {
-      let end = since.advanced(by: duration)
-      if next.map({ end < $0.1 }) ?? true { next = (limit(duration), end) }
-    }
-    switch phase {
-    case .connecting: break
-    case .awaitingHead(let since): consider(Limit.response, request.responseTimeout, from: since)
-    case .receivingHead(let since):
-      consider(Limit.stall, request.stallTimeout, from: lastArrival)
-      consider(Limit.head, request.paceTimeout, from: since)
-    case .receivingBody:
-      consider(Limit.stall, request.stallTimeout, from: lastArrival)
-      if paceMissing > 0 { consider(Limit.rate, request.paceTimeout, from: paceStart) }
-    }
-    return next
+    let total = request.totalTimeout.map { (Limit.total($0), start.advanced(by: $0)) }
+    let own: (Limit, Instant)? =
+      switch phase {
+      case .connecting: nil
+      case .awaitingHead(let since):
+        (.response(request.responseTimeout), since.advanced(by: request.responseTimeout))
+      case .receiving(let last): (.stall(request.stallTimeout), last.advanced(by: request.stallTimeout))
+      }
+    guard let total, let own else { return total ?? own }
+    return own.1 < total.1 ? own : total
   }
 
   /// The limit that has expired; nil if none has.
@@ -80,32 +51,8 @@ struct Timeouts {
 
   mutating func requestSent(at now: Instant) { phase = .awaitingHead(since: now) }
 
-  /// Records the arrival of a line of a head or trailer.
-  mutating func lineArrived(at now: Instant) {
-    lastArrival = now
-    switch phase {
-    case .connecting, .awaitingHead: phase = .receivingHead(since: now)
-    case .receivingHead, .receivingBody: break
-    }
-  }
-
-  mutating func headEnded(at now: Instant) {
-    phase = .receivingBody
-    restartPace(at: now)
-  }
-
-  mutating func bytesArrived(_ count: Int, at now: Instant) {
-    lastArrival = now
-    if paceMissing <= 0, now >= paceStart.advanced(by: request.paceTimeout) { restartPace(at: now) }
-    paceMissing -= count
-  }
-
-  private mutating func restartPace(at now: Instant) {
-    paceStart = now
-    // The cap keeps the conversion to `Int` safe; with a longer time, this limit never expires.
-    let bytes = request.paceTimeout / .seconds(1) * Double(Self.minimumRate)
-    paceMissing = Int(min(max(bytes, 0), 1e18))
-  }
+  /// Records the arrival of a part of the response.
+  mutating func arrived(at now: Instant) { phase = .receiving(last: now) }
 }
 
 extension Duration {

@@ -31,7 +31,7 @@ final class Transfer {
     /// The address that the policy forbids, if any.
     var refused: HostAddress?
     /// The shortage of descriptors that prevented opening a socket, if any.
-    var shortage: DescriptorShortage?
+    var shortage: LoadError?
     /// The sockets opened for this exchange.
     var opened: [Int32] = []
     /// The socket of the request; nil before the request, and for a Unix socket.
@@ -87,7 +87,7 @@ final class Transfer {
   /// The fields to send to the current URL.
   var fields: HTTPFields {
     if let redirects, !redirects.isSameOrigin {
-      return HTTPFields(request.fields.fields.filter { !Origin.binds($0) })
+      return HTTPFields(request.fields.fields.filter { !$0.isCredential })
     }
     let bound = request.boundFields
     guard !bound.fields.isEmpty else { return request.fields }
@@ -99,7 +99,7 @@ final class Transfer {
 
   var progress: CurlOutcome.Progress {
     CurlOutcome.Progress(
-      origin: Origin(url),
+      url: url,
       requestWasSent: exchange.requestWasSent,
       head: exchange.head,
       received: exchange.received
@@ -145,7 +145,8 @@ final class Transfer {
     }
     if code != CURLE_OK {
       var outcome = handle.outcome(code, connectTimeout: request.connectTimeout)
-      outcome.shortage = code == CURLE_COULDNT_CONNECT ? exchange.shortage : .behind(code)
+      outcome.shortage =
+        code == CURLE_COULDNT_CONNECT ? exchange.shortage : LoadError.descriptorShortage(behind: code)
       if let error = outcome.error(progress) { throw error }
     }
     guard let head = exchange.head else { throw CurlOutcome.headTruncated }
@@ -161,7 +162,7 @@ final class Transfer {
     if descriptor >= 0 {
       exchange.opened.append(descriptor)
     } else if exchange.refused == nil {
-      exchange.shortage = DescriptorShortage(errno)
+      exchange.shortage = LoadError.descriptorShortage(errno)
     }
     return descriptor
   }
@@ -199,14 +200,13 @@ final class Transfer {
 
   /// Takes a line of a head or trailer, with its line break.
   fileprivate func take(line: UnsafeRawBufferPointer) throws(LoadError) {
-    timeouts.lineArrived(at: time.now)
+    timeouts.arrived(at: time.now)
     exchange.unreported += line.count
     try exchange.budget.take(line, isTrailer: !exchange.awaitsHead)
     // Lines after the final head are trailers (RFC 9110 §6.5), which are ignored.
     guard exchange.awaitsHead, line.isLineBreak else { return }
     let status = handle.status
     guard status >= 200 else { return }
-    timeouts.headEnded(at: time.now)
     let head = try ReceivedHead(status: status, isHTTP1: handle.isHTTP1, fields: handle.fields)
     exchange.isChunked = handle.isHTTP1 && head.fields["transfer-encoding"] != nil
     if request.followsRedirects, RedirectChain.isRedirect(status),
@@ -240,7 +240,7 @@ final class Transfer {
   ///
   /// - Returns: False to stop reading a long body of a redirect.
   fileprivate func take(body bytes: UnsafeRawBufferPointer) throws(LoadError) -> Bool {
-    timeouts.bytesArrived(bytes.count, at: time.now)
+    timeouts.arrived(at: time.now)
     let wire =
       exchange.isDecoded
       ? handle.receivedLength : exchange.reported + exchange.unreported + bytes.count

@@ -76,24 +76,4 @@ struct TimeoutTests {
     let error = await downloader.failure(request)
     #expect(error?.message.hasPrefix("the transfer took longer than 100 ms") == true)
   }
-
-  @Test func `a body that drips`() async throws {
-    let server = try LoopbackServer { _ in .drip(pattern(10_000), every: 50) }
-    var request = DownloadRequest(url: try ImageURL(server.url("/")))
-    request.paceTimeout = .milliseconds(200)
-    let error = await downloader.failure(request)
-    #expect(error?.code == .timeout)
-    #expect(error?.message.hasPrefix("fewer than 100 bytes a second for 200 ms, after ") == true)
-  }
-
-  @Test func `a head that drips`() async throws {
-    let line = [Reply.Step.send(Array("X-A: 1\r\n".utf8)), .pause(milliseconds: 20)]
-    let lines = Array(repeating: line, count: 200).flatMap { $0 }
-    let server = try LoopbackServer { _ in Reply([.send(Array("HTTP/1.1 200 OK\r\n".utf8))] + lines) }
-    var request = DownloadRequest(url: try ImageURL(server.url("/")))
-    request.paceTimeout = .milliseconds(100)
-    let error = await downloader.failure(request)
-    #expect(error?.code == .timeout)
-    #expect(error?.message == "the response header did not end within 100 ms")
-  }
 }

@@ -37,49 +37,16 @@ struct TimeoutsTests {
   @Test func `each byte restarts the wait for the next one`() throws {
     var timeouts = try timeouts()
     timeouts.requestSent(at: after(0))
-    timeouts.lineArrived(at: after(19))
+    timeouts.arrived(at: after(19))
     #expect(timeouts.next?.end == after(24))
-    timeouts.lineArrived(at: after(23))
+    timeouts.arrived(at: after(23))
     #expect(timeouts.exceeded(at: after(24)) == nil)
     #expect(timeouts.exceeded(at: after(28)) == .stall(.seconds(5)))
   }
 
-  @Test func `a head has 30 seconds in total, including interim responses`() throws {
-    var timeouts = try timeouts()
-    timeouts.requestSent(at: after(0))
-    for second in 1...30 { timeouts.lineArrived(at: after(Double(second))) }
-    #expect(timeouts.exceeded(at: after(30.9)) == nil)
-    #expect(timeouts.exceeded(at: after(31)) == .head(.seconds(30)))
-    timeouts.headEnded(at: after(30.9))
-    #expect(timeouts.exceeded(at: after(31)) == nil)
-  }
-
-  @Test func `a body of a byte a second is given up, and one of a hundred is not`() throws {
-    for (rate, isTooSlow) in [(1, true), (99, true), (100, false), (1000, false)] {
-      var timeouts = try timeouts()
-      timeouts.lineArrived(at: after(0))
-      timeouts.headEnded(at: after(0))
-      for second in 1...300 {
-        guard timeouts.exceeded(at: after(Double(second) - 0.1)) == nil else { break }
-        timeouts.bytesArrived(rate, at: after(Double(second) - 0.1))
-      }
-      #expect((timeouts.exceeded(at: after(300.1)) == .rate(.seconds(30))) == isTooSlow, "\(rate)")
-    }
-  }
-
-  @Test func `a body that was fast may not become slow`() throws {
-    var timeouts = try timeouts()
-    timeouts.headEnded(at: after(0))
-    timeouts.bytesArrived(1_000_000, at: after(1))
-    for second in 2...31 { timeouts.bytesArrived(1, at: after(Double(second))) }
-    #expect(timeouts.exceeded(at: after(31.5)) == nil)
-    for second in 32...60 { timeouts.bytesArrived(1, at: after(Double(second))) }
-    #expect(timeouts.exceeded(at: after(61)) == .rate(.seconds(30)))
-  }
-
   @Test func `a redirect connects again`() throws {
     var timeouts = try timeouts()
-    timeouts.lineArrived(at: after(1))
+    timeouts.arrived(at: after(1))
     timeouts.connectionBegan()
     #expect(timeouts.next == nil)
   }
@@ -87,28 +54,24 @@ struct TimeoutsTests {
   @Test func `the total time is limited whatever arrives`() throws {
     var timeouts = try timeouts(total: .seconds(60))
     #expect(timeouts.next?.end == after(60))
-    timeouts.headEnded(at: after(10))
-    timeouts.bytesArrived(1_000_000, at: after(10))
+    timeouts.arrived(at: after(10))
     #expect(timeouts.next?.end == after(15))
-    timeouts.bytesArrived(1_000_000, at: after(58))
+    timeouts.arrived(at: after(58))
     #expect(timeouts.next?.end == after(60))
     #expect(timeouts.exceeded(at: after(60)) == .total(.seconds(60)))
   }
 
   @Test func `no limit is too long or too short to be kept`() throws {
     for timeout in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
-      var request = DownloadRequest(
+      let request = DownloadRequest(
         url: try ImageURL("http://a/"),
         responseTimeout: timeout,
         stallTimeout: timeout,
         totalTimeout: timeout
       )
-      request.paceTimeout = timeout
       var timeouts = Timeouts(request, from: start)
       timeouts.requestSent(at: start)
-      timeouts.lineArrived(at: start)
-      timeouts.headEnded(at: start)
-      timeouts.bytesArrived(1, at: start)
+      timeouts.arrived(at: start)
       #expect((timeouts.exceeded(at: after(1)) == nil) == (timeout > .zero))
     }
   }

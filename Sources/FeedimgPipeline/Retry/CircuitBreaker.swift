@@ -1,4 +1,4 @@
-public import FeedimgModel
+import FeedimgModel
 import FeedimgTransfer
 
 /// Blocks requests to origins that failed repeatedly (pure).
@@ -118,23 +118,5 @@ struct CircuitBreaker: Sendable {
     case .status: return error.status.map { [429, 500, 502, 503, 504].contains($0) } ?? false
     default: return false
     }
-  }
-}
-
-extension ImageURL {
-  /// The scheme, host and port, which identify a server (RFC 6454 §4), such as `https://x.example`.
-  ///
-  /// In lower case, without a default port.
-  public var origin: String {
-    // The key has the form `scheme://[user@]host[:port]/…`, in lower case, without a default port.
-    let bytes = key.utf8
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return key }
-    let start = bytes.index(colon, offsetBy: 3)
-    let end =
-      bytes[start...].firstIndex {
-        $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
-      } ?? bytes.endIndex
-    guard let sign = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return String(key[..<end]) }
-    return String(key[..<start] + key[bytes.index(after: sign)..<end])
   }
 }

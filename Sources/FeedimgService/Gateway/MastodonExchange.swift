@@ -33,7 +33,7 @@ struct MastodonExchange: GatewayExchange {
     }
     if isEndless {
       // Servers send a comment now and then in a stream of events, which may last for days.
-      (download.stallTimeout, download.paceTimeout) = (.seconds(300), .seconds(1 << 30))
+      download.stallTimeout = .seconds(300)
       download.responseTimeout = .seconds(300)
       download.bodyLimit = ByteCount(.max)
       // A content coding could hold events back.
