@@ -77,7 +77,7 @@ let package = Package(
     .executableTarget(
       name: "FeedimgCLI",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgFeeds",
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -311,7 +311,7 @@ let package = Package(
     .target(name: "CTestKernel", path: "Tests/CTestKernel"),
     .testTarget(
       name: "FeedimgTransferTests",
-      dependencies: ["FeedimgTransfer", "FeedimgModel", "CCurl", "LoopbackServer"],
+      dependencies: ["FeedimgTransfer", "FeedimgModel", "FeedimgSystem", "CCurl", "LoopbackServer"],
       swiftSettings: settings
     ),
     .testTarget(

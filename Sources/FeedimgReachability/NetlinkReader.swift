@@ -76,7 +76,7 @@ package final class NetlinkReader: NetworkReading {
       keep(connection, replacingOther: !usesCache)
       return reading.state
     } catch {
-      return .unknown(error.reason, isReachable: RouteProbe.hasRoute())
+      return .unknown(error.reason, isReachable: IPAddress.isInternetRouted)
     }
   }
 
@@ -179,30 +179,5 @@ extension NetlinkError {
     case .interrupted: "the network changes faster than it can be read"
     case .overrun: "the system lost part of its reply"
     }
-  }
-}
-
-/// Checks for a route to the internet on systems that refuse netlink.
-enum RouteProbe {
-  /// Whether the kernel has a route to the internet.
-  ///
-  /// Connects a datagram socket, which makes the kernel look up the route but sends nothing.
-  static func hasRoute() -> Bool {
-    AddressFamily.allCases.contains { family in family.probes.contains(where: canConnect) }
-  }
-
-  private static func canConnect(to address: IPAddress) -> Bool {
-    var hints = addrinfo()
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
-    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-    var list: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(address.description, "53", &hints, &list) == 0, let name = list?.pointee else {
-      return false
-    }
-    defer { freeaddrinfo(list) }
-    let handle = socket(name.ai_family, name.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard handle >= 0 else { return false }
-    defer { close(handle) }
-    return connect(handle, name.ai_addr, name.ai_addrlen) == 0
   }
 }

@@ -14,7 +14,7 @@ final class CurlConnection: @unchecked Sendable {
   let timeout: Duration
   private let addresses: AddressPolicy
   /// The address that the policy forbids, if any.
-  private var refused: HostAddress?
+  private var refused: IPAddress?
 
   private static let bufferSize = 64 << 10
 

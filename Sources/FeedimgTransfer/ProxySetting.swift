@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// The proxy that libcurl reads from the environment; error messages name it.
@@ -31,7 +32,7 @@ struct ProxySetting: Hashable {
 
   /// Whether an address may be the proxy's; always true if a host name sets the proxy, since it is not
   /// resolved.
-  func mayBe(_ address: HostAddress) -> Bool { HostAddress(host).map { $0 == address } ?? true }
+  func mayBe(_ address: IPAddress) -> Bool { IPAddress(host).map { $0 == address } ?? true }
 
   /// The error for a proxy that the policy forbids.
   func refusal(for url: ImageURL) -> LoadError {

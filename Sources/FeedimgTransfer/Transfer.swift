@@ -1,5 +1,6 @@
 import CCurl
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// A running transfer, from the first request through all redirects to the final response.
@@ -29,7 +30,7 @@ final class Transfer {
     /// The bytes of heads that have not been reported yet.
     var unreported = 0
     /// The address that the policy forbids, if any.
-    var refused: HostAddress?
+    var refused: IPAddress?
     /// The shortage of descriptors that prevented opening a socket, if any.
     var shortage: LoadError?
     /// The sockets opened for this exchange.
@@ -172,7 +173,7 @@ final class Transfer {
   /// The connection may be a reused one, for which `openSocket` checked nothing in this transfer.
   fileprivate func maySendRequest(to peer: UnsafePointer<CChar>?, localPort: Int32) -> Bool {
     if !addresses.isUnlimited {
-      let address = peer.flatMap { HostAddress(String(cString: $0)) }
+      let address = peer.flatMap { IPAddress(String(cString: $0)) }
       guard let address, addresses.allows(address) else {
         fail(refusal(of: address))
         return false
@@ -188,7 +189,7 @@ final class Transfer {
     return true
   }
 
-  private func refusal(of address: HostAddress?) -> LoadError {
+  private func refusal(of address: IPAddress?) -> LoadError {
     // libcurl does not report whether the address is the proxy's.
     if let address, let proxy = ProxySetting.current(for: url), proxy.mayBe(address) {
       return proxy.refusal(for: url)

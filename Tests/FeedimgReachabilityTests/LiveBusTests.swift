@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
 import TestSystem
 import Testing

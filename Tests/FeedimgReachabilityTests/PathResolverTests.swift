@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Testing
 
 @testable import FeedimgReachability

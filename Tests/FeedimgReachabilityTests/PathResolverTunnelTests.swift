@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import Testing
 
 @testable import FeedimgReachability
@@ -15,7 +16,7 @@ extension PathResolverTests {
     name: "gre1",
     hardwareType: 778,
     kind: "gre",
-    remote: .v4(0xc633_640a)
+    remote: .v4(0x0808_040a)
   )
   private static let ppp = Link(index: 14, name: "ppp0", hardwareType: HardwareType.ppp, kind: "ppp")
 
@@ -67,7 +68,7 @@ extension PathResolverTests {
     ),
     Row(
       name: "VPN with a route to its gateway beside the former default route",
-      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a)),
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0x0808_040a)),
       via: ["wg0", "wwan0"],
       medium: .cellular,
       isTunnelled: true,
@@ -75,8 +76,8 @@ extension PathResolverTests {
     ),
     Row(
       name: "VPN beside routes to hosts over several links",
-      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a))
-        .withHostRoutes(3, to: .v4(0xc633_640b)),
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0x0808_040a))
+        .withHostRoutes(3, to: .v4(0x0808_040b)),
       via: ["wg0", "wlan0"],
       medium: .wifi,
       isTunnelled: true,
@@ -144,7 +145,7 @@ extension PathResolverTests {
     ),
     Row(
       name: "GRE to a server behind the modem",
-      kernel: over(4, to: .v4(0xc633_640a)),
+      kernel: over(4, to: .v4(0x0808_040a)),
       via: ["gre1", "wwan0"],
       medium: .cellular,
       isTunnelled: true,
@@ -159,7 +160,7 @@ extension PathResolverTests {
     Row(
       name: "tunnel in a tunnel",
       kernel: {
-        var kernel = over(9, to: .v4(0xc633_640a)).routed(3, mark: mark)
+        var kernel = over(9, to: .v4(0x0808_040a)).routed(3, mark: mark)
         kernel.marks = [mark]
         return kernel
       }(),

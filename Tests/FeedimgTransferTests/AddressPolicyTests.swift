@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import LoopbackServer
 import Synchronization
 import Testing
@@ -62,7 +63,7 @@ import Testing
   ]
 
   @Test(arguments: rows) func `an address is public or private`(row: Row) throws {
-    let address = try #require(HostAddress(row.address))
+    let address = try #require(IPAddress(row.address))
     #expect(address.isPublic == row.isPublic)
   }
 
@@ -107,7 +108,7 @@ import Testing
     #expect(server.log.opened == 0)
   }
 
-  private static let oneAddress = AddressPolicy { $0 == HostAddress("127.0.0.1") }
+  private static let oneAddress = AddressPolicy { $0 == IPAddress("127.0.0.1") }
 
   @Test func `a redirect may lead only where a request may`() async throws {
     let inside = try LoopbackServer { _ in .response(body: [1]) }

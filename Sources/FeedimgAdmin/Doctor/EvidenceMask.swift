@@ -1,4 +1,4 @@
-import Glibc
+import FeedimgSystem
 
 /// Hides personal data in the evidence of a diagnosis, and keeps the data that a bug report needs.
 struct EvidenceMask {
@@ -46,15 +46,11 @@ struct EvidenceMask {
   private static func mask(for word: String) -> String? {
     if let name = hardwareName(word) { return name }
     if isHardwareAddress(word) { return "MAC" }
-    var v4 = in_addr()
-    if inet_pton(AF_INET, word, &v4) == 1 {
-      return isPublic(UInt32(bigEndian: v4.s_addr)) ? "PUBLIC-IPv4" : nil
+    switch IPAddress(word) {
+    case .v4(let value)?: return IPAddress.v4(value).isPublic ? "PUBLIC-IPv4" : nil
+    case .v6(let high, let low)?: return mayIdentifyUser(high, low) ? "PUBLIC-IPv6" : nil
+    case nil: return nil
     }
-    var v6 = in6_addr()
-    if inet_pton(AF_INET6, word, &v6) == 1 {
-      return withUnsafeBytes(of: v6) { isPublic(Array($0)) } ? "PUBLIC-IPv6" : nil
-    }
-    return nil
   }
 
   /// Masks an interface name that contains a hardware address, such as `wlx00c0ca112233`.
@@ -70,25 +66,13 @@ struct EvidenceMask {
     return parts.count == 6 && parts.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
   }
 
-  /// Whether an IPv4 address is outside the private and reserved networks (RFC 1918, 6598, 3927, 5737, 1122).
-  private static func isPublic(_ address: UInt32) -> Bool {
-    let common: [(UInt32, Int)] = [
-      (0x0A00_0000, 8), (0xAC10_0000, 12), (0xC0A8_0000, 16), (0x6440_0000, 10), (0xA9FE_0000, 16),
-      (0x7F00_0000, 8), (0x0000_0000, 8), (0xC000_0200, 24), (0xC633_6400, 24), (0xCB00_7100, 24),
-    ]
-    return !common.contains { address >> (32 - $0.1) == $0.0 >> (32 - $0.1) }
-  }
-
   /// Whether an IPv6 address may identify a user.
   ///
   /// Loopback, unspecified and documentation addresses do not, nor do link-local ones without a hardware
-  /// address. A unique local address identifies a network (RFC 4193).
-  private static func isPublic(_ bytes: [UInt8]) -> Bool {
-    if bytes.dropLast().allSatisfy({ $0 == 0 }) { return false }
-    if bytes[0] == 0xFE, bytes[1] & 0xC0 == 0x80 { return hasHardwareAddress(bytes) }
-    return !bytes.starts(with: [0x20, 0x01, 0x0D, 0xB8])
+  /// address (RFC 4291, appendix A). A unique local address identifies a network (RFC 4193).
+  private static func mayIdentifyUser(_ high: UInt64, _ low: UInt64) -> Bool {
+    if high == 0, low <= 0xFF { return false }
+    if high >> 54 == 0xFE80 >> 6 { return low >> 24 & 0xFFFF == 0xFFFE }
+    return high >> 32 != 0x2001_0DB8
   }
-
-  /// Whether the interface identifier contains a hardware address (RFC 4291, appendix A).
-  private static func hasHardwareAddress(_ bytes: [UInt8]) -> Bool { bytes[11] == 0xFF && bytes[12] == 0xFE }
 }

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 
 /// Reads the state of a device from NetworkManager.
 ///

@@ -1,4 +1,5 @@
 import CNetlink
+import FeedimgSystem
 import Glibc
 
 /// The kernel of this system, queried over netlink, sysfs and ethtool.

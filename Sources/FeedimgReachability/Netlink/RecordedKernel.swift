@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 
 /// A kernel that replies with recorded messages, for the tests of programs.
 ///

@@ -53,11 +53,9 @@ struct USBDevice: Hashable, Sendable {
 }
 
 extension USBDevice {
-  /// Finds the USB device behind a link.
+  /// Finds the USB device behind a link; nil if there is none, or it cannot be read.
   ///
   /// Unlike interfaces, bus devices are the same in all namespaces.
-  ///
-  /// - Returns: Nil if the link has no USB device, or it cannot be read.
   init?(behind link: Link) {
     // `1-4:1.0` is interface 0 in configuration 1 of the device `1-4`.
     guard link.parentBus == "usb", let device = link.parentDevice?.split(separator: ":").first else {
@@ -92,12 +90,10 @@ struct SysfsInterface {
     }
   }
 
-  /// Finds a link in sysfs.
+  /// Finds a link in sysfs; nil if it does not show this link.
   ///
   /// The mounted sysfs may show another namespace, where another interface may have the same name. Therefore
   /// the index must match.
-  ///
-  /// - Returns: Nil if sysfs does not show this link.
   init?(_ link: Link) {
     folder = "/sys/class/net/\(link.name)"
     guard let event = TextFile.read("\(folder)/uevent")?.split(separator: "\n"),

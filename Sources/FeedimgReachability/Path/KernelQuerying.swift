@@ -1,3 +1,5 @@
+import FeedimgSystem
+
 /// Reads links, routes and devices from the kernel (a port).
 protocol KernelQuerying {
   /// The route to an address, or the reason why there is none.

@@ -1,4 +1,5 @@
 import CNetlink
+import FeedimgSystem
 
 /// A network interface, as the kernel describes it.
 struct Link: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import FeedimgSystem
+
 /// The kind of layer below a link.
 enum LinkStacking: Hashable, Sendable {
   /// Hardware, or no visible layer.

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 
 /// Decides whether data costs, from all known properties of a path.
 struct Metering: Hashable, Sendable {

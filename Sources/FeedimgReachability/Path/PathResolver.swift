@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 
 /// Finds the path of packets to the internet, from the route down to the hardware.
 ///
@@ -19,15 +20,13 @@ struct PathResolver<Kernel: KernelQuerying> {
   /// The last server on the internet that responded, if known.
   var peer: IPAddress?
 
-  /// The destinations for the route lookup, the best first.
-  ///
-  /// feedimg never sends anything to them.
+  /// The destinations for the route lookup, the best first; feedimg never sends anything to them.
   ///
   /// The route to the last server that responded is the path of the data, even if routes differ by
   /// destination. Only a global address counts, because the route to a local server would hide the cost of
   /// the internet.
   private func probes(_ family: AddressFamily) -> [IPAddress] {
-    guard let peer, peer.family == family, peer.isGlobal else { return family.probes }
+    guard let peer, peer.family == family, peer.isPublic else { return family.probes }
     return [peer] + family.probes
   }
 
@@ -229,7 +228,7 @@ extension PathResolver {
   private func hostRouted(_ links: [Link]) -> Link? {
     var carriers: Set<Int32> = []
     for family in AddressFamily.allCases {
-      for route in (try? kernel.hostRoutes(family)) ?? [] where route.destination?.isGlobal == true {
+      for route in (try? kernel.hostRoutes(family)) ?? [] where route.destination?.isPublic == true {
         carriers.insert(route.nextHop.index)
       }
     }

@@ -1,4 +1,5 @@
 import CNetlink
+import FeedimgSystem
 import Glibc
 
 /// The route of packets to a destination, up to the first interface.

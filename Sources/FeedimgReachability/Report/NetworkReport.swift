@@ -1,4 +1,5 @@
 package import FeedimgModel
+import FeedimgSystem
 
 /// The state of the network, with its sources and evidence.
 package struct NetworkReport: Sendable {

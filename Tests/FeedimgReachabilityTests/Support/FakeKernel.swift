@@ -1,3 +1,5 @@
+import FeedimgSystem
+
 @testable import FeedimgReachability
 
 /// A kernel with fixed links, routes and devices.
