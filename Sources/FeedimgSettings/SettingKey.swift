@@ -109,9 +109,7 @@ extension SettingKey {
 
   /// Sets the value from text that a user typed.
   ///
-  /// - Throws: ``SettingsError`` with `invalidValue`, the valid values, and a suggestion if a valid value is
-  ///   similar.
-  ///   The settings then stay unchanged.
+  /// - Throws: ``SettingsError`` with `invalidValue`; the settings then stay unchanged.
   package func assign(_ text: String, in settings: inout UserSettings) throws(SettingsError) {
     guard assign(typed: text, in: &settings) else {
       let hint = suggestion(for: text).map { "; did you mean `\($0)`?" } ?? ""

@@ -1,3 +1,4 @@
+import FeedimgJSON
 package import FeedimgModel
 import FeedimgSystem
 import Glibc
@@ -35,7 +36,7 @@ package struct SettingsFile: Sendable {
     var settings = UserSettings()
     try key.assign(text, in: &settings)
     let value = key.json(in: settings)
-    return try edit { $0.set(key.name, to: value) }
+    return try edit { $0[key.name] = value }
   }
 
   /// Removes a setting from the file, so that its default applies.
@@ -44,14 +45,11 @@ package struct SettingsFile: Sendable {
   /// - Throws: ``SettingsError``. The file then stays unchanged.
   package func unset(_ key: SettingKey) throws(SettingsError) -> SettingsSnapshot {
     if file.isMissing { return SettingsSnapshot() }
-    return try edit { $0.remove(key.name) }
+    return try edit { $0[key.name] = nil }
   }
 
-  /// Marks a network as metered or not, or removes its mark.
+  /// Marks a network as metered or not; nil removes its mark.
   ///
-  /// - Parameters:
-  ///   - network: The network.
-  ///   - metered: `yes` or `no`; nil for no mark.
   /// - Returns: The new content, with a warning if the whole file had to be replaced.
   /// - Throws: ``SettingsError``. The file then stays unchanged.
   package func mark(
@@ -59,25 +57,26 @@ package struct SettingsFile: Sendable {
     _ metered: Metered?
   ) throws(SettingsError) -> SettingsSnapshot {
     if metered == nil, file.isMissing { return SettingsSnapshot() }
-    return try edit { document in
+    return try edit { object in
       if let metered {
-        NetworkMarks.set(network, metered, in: &document)
+        NetworkMarks.set(network, metered, in: &object)
       } else {
-        NetworkMarks.remove(network, from: &document)
+        NetworkMarks.remove(network, from: &object)
       }
     }
   }
 
-  private func edit(_ change: (inout SettingsDocument) -> Void) throws(SettingsError) -> SettingsSnapshot {
+  private func edit(_ change: (inout JSONObject) -> Void) throws(SettingsError) -> SettingsSnapshot {
     do throws(FileFault) {
       return try file.locked { locked throws(FileFault) in
         // An unreadable file must not be replaced.
         let old = try file.content()
         let (found, warning) = try document(from: old)
         var document = found
-        change(&document)
-        if document.bytes != old { try locked.replace(with: document.bytes) }
-        var snapshot = SettingsSnapshot(document, path: path)
+        change(&document.object)
+        guard document.object != found.object || warning != nil else { return snapshot(of: old ?? []) }
+        try locked.replace(with: document.text)
+        var snapshot = snapshot(of: document.text)
         if let warning { snapshot.warnings.insert(warning, at: 0) }
         return snapshot
       }

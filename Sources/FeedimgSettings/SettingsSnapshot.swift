@@ -24,13 +24,13 @@ package struct SettingsSnapshot: Sendable, Hashable {
   /// Null counts as not set.
   init(_ document: SettingsDocument, path: String) {
     for key in SettingKey.allCases {
-      guard let (value, line) = document.value(of: key.name), value != .null else { continue }
+      guard let value = document.object[key.name], value != .null else { continue }
       if key.assign(value, in: &settings) {
         stored.insert(key)
         continue
       }
       warnings.append(
-        "\(path):\(line): `\(key.name)` takes \(key.field.expectation), not \(Self.shown(value)); "
+        "\(path):\(document.line(of: key.name)): `\(key.name)` takes \(key.field.expectation), not \(Self.shown(value)); "
           + "feedimg uses the default \(key.defaultValue)"
       )
     }

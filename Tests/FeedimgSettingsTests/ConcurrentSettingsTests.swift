@@ -45,7 +45,7 @@ struct ConcurrentSettingsTests {
       snapshot.settings.cacheMemoryLimit, snapshot.settings.downloadLimit,
     ]
     #expect(sizes.allSatisfy { $0 == ByteCount(12) })
-    #expect(try folder.text(of: "settings.json")?.hasPrefix("{\"future\": [1]") == true)
+    #expect(try folder.text(of: "settings.json")?.hasPrefix("{\n  \"future\": [\n    1\n  ]") == true)
     #expect(folder.names == [".settings.json.lock", "settings.json"])
   }
 

@@ -19,7 +19,9 @@ struct NetworkMarksTests {
     #expect(file.read().settings.markedNetworks == [.ssid("Home"): .no, .device("usb0"): .yes])
     _ = try file.mark(.ssid("Home"), .yes)
     _ = try file.mark(.device("usb0"), nil)
-    #expect(try folder.text(of: "settings.json") == "{\n  \"networks\": {\"ssid:Home\":\"metered\"}\n}\n")
+    #expect(
+      try folder.text(of: "settings.json") == "{\n  \"networks\": {\n    \"ssid:Home\": \"metered\"\n  }\n}\n"
+    )
     _ = try file.mark(.ssid("Home"), nil)
     #expect(try folder.text(of: "settings.json") == "{}\n")
   }
@@ -61,7 +63,9 @@ struct NetworkMarksTests {
     let after = """
       {
         "networks": {
-          "bssid:02:00": {"metered": true},
+          "bssid:02:00": {
+            "metered": true
+          },
           "ssid:Home": "metered",
           "ssid:Old": null,
           "device:usb0": "unmetered"

@@ -102,7 +102,7 @@ struct SettingsFileAccessTests {
     #expect(linked.read().settings.cacheExpiryDays == 30)
     _ = try linked.set(.cacheExpiryDays, to: "31")
     #expect(linked.read().settings.cacheExpiryDays == 31)
-    #expect(try folder.text(of: "dotfiles/feedimg.json") == "{\"cache-expiry-days\": 31}")
+    #expect(try folder.text(of: "dotfiles/feedimg.json") == "{\n  \"cache-expiry-days\": 31\n}\n")
     #expect(try FilePath(linked.path).links().count == 2)
     #expect(folder.mode(of: "dotfiles/feedimg.json") == 0o644)
   }

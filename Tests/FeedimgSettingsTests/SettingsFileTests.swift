@@ -53,13 +53,21 @@ struct SettingsFileTests {
     #expect(folder.names.isEmpty)
   }
 
-  @Test func `settings of other versions and the formatting stay`() throws {
-    let before =
-      "{\n\t\"future\": {\"b\": 1.50, \"a\": \"\\u00e4\"},\n\t\"cache-expiry-days\" : 7 , \"x\": null\n}"
+  @Test func `settings of other versions, their order and their numbers stay`() throws {
+    let before = #"{"future": {"b": 1.50, "a": "\u00e4"}, "cache-expiry-days" : 7 , "x": null}"#
     try folder.write(before, to: "settings.json")
     _ = try file.set(.cacheExpiryDays, to: "9")
-    let after =
-      "{\n\t\"future\": {\"b\": 1.50, \"a\": \"\\u00e4\"},\n\t\"cache-expiry-days\" : 9 , \"x\": null\n}"
+    let after = """
+      {
+        "future": {
+          "b": 1.50,
+          "a": "ä"
+        },
+        "cache-expiry-days": 9,
+        "x": null
+      }
+
+      """
     #expect(try folder.text(of: "settings.json") == after)
   }
 
