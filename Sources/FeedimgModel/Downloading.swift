@@ -132,9 +132,8 @@ package protocol Downloading: Sendable {
 
   /// Connects to the server of a URL for another protocol than HTTP, such as WebSocket.
   ///
-  /// - Parameters:
-  ///   - url: The path is ignored; `https` stands for TLS.
-  ///   - limit: The time limit for the connection.
+  /// The path is ignored; `https` stands for TLS.
+  ///
   /// - Returns: A local stream socket, which the caller closes. Its other end leads to the server.
   /// - Throws: ``LoadError`` if there is no connection.
   func connect(to url: ImageURL, within limit: Duration) async throws(LoadError) -> Int32

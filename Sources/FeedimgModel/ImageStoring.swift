@@ -148,10 +148,7 @@ package protocol ImageStoring: Sendable {
   ///
   /// Removes a body that is missing or altered, and returns nil. Marks the entry as used.
   ///
-  /// - Parameters:
-  ///   - key: The key of the image.
-  ///   - request: Selects one of several variants (`Vary`); nil for the oldest, as for a request that selects none.
-  /// - Returns: The image and its bytes.
+  /// The request selects one of several variants (`Vary`); nil selects the oldest.
   func read(_ key: String, for request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])?
 
   /// Counts uses of an image shown from memory; selects the variant as ``read(_:for:)`` does.
@@ -168,10 +165,9 @@ package protocol ImageStoring: Sendable {
   /// Updates a stored response from a 304, or from a 200 to HEAD, and keeps its body (RFC 9111 §4.3.4,
   /// §4.3.5).
   ///
-  /// - Parameters:
-  ///   - key: The key of the image.
-  ///   - asked: The response whose validators were sent. The update applies to this version and variant only.
-  ///   - news: The new response. Only the statuses 200 and 304 change anything.
+  /// The update applies to the version and variant whose validators were sent. Only the statuses 200 and 304
+  /// change anything.
+  ///
   /// - Returns: The stored response after the update; nil if the image is gone or has another version.
   /// - Throws: ``CacheError`` if the update cannot be written. The stored response then stays unchanged.
   func refresh(

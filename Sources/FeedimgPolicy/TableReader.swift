@@ -14,14 +14,7 @@ struct TableReader {
   let columns: [Column]
   private let table: MarkdownTable
 
-  /// Reads the header.
-  ///
-  /// - Parameters:
-  ///   - table: The table.
-  ///   - catalog: The facts that may stand left of the arrow.
-  ///   - outcomes: The names of the columns that may stand right of the arrow.
-  ///   - others: Other columns that may stand left of the arrow.
-  ///   - problems: Receives the problems of the header.
+  /// Reads the header, with facts and others left of the arrow, and outcomes right of it.
   init(
     _ table: MarkdownTable,
     facts catalog: FactCatalog,

@@ -12,13 +12,10 @@ package struct FileLock: ~Copyable {
 
   private let file: OpenFile
 
-  /// Waits for the lock.
+  /// Waits for the lock; creates the lock file if it is missing.
   ///
-  /// - Parameters:
-  ///   - path: The lock file, which is created if it is missing.
-  ///   - share: `shared` if other holders of `shared` are allowed.
-  ///   - limit: The longest wait. Work under a lock takes milliseconds; a long wait means that a process is
-  ///     stopped.
+  /// Work under a lock takes milliseconds; a long wait means that a process is stopped.
+  ///
   /// - Throws: ``FileFault``, with `EWOULDBLOCK` after the longest wait.
   package init(
     _ path: String,

@@ -18,11 +18,8 @@ package final class JoinableThread: Sendable {
     if let handle = handle.withLock({ $0.take() }) { clinux_detach(handle.pointer) }
   }
 
-  /// Waits until the thread has ended, including the destructors of libraries.
+  /// Waits until the thread has ended, including the destructors of libraries; one thread at a time may join.
   ///
-  /// Only one thread may join at a time.
-  ///
-  /// - Parameter milliseconds: The longest wait.
   /// - Returns: False if the thread still runs, or if it joins itself.
   package func join(milliseconds: Int) -> Bool {
     guard let taken = handle.withLock({ $0.take() }) else { return true }

@@ -5,14 +5,9 @@ package struct OpenFile: ~Copyable {
   package let path: String
   package let descriptor: Int32
 
-  /// Opens a file.
+  /// Opens a file with the flags of open(2) and `O_CLOEXEC`.
   ///
-  /// - Parameters:
-  ///   - path: The path, which error messages name.
-  ///   - purpose: The operation for error messages, such as `read`; they put "cannot" before it.
-  ///   - flags: The flags of open(2); `O_CLOEXEC` is added.
-  ///   - mode: The mode of a new file.
-  /// - Throws: ``FileFault`` if the system refuses.
+  /// Error messages name the path and the purpose, such as `read`; they put "cannot" before it.
   package init(_ path: String, to purpose: String, _ flags: Int32, mode: mode_t = 0) throws(FileFault) {
     var result: Int32
     repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR

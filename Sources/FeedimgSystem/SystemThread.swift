@@ -16,9 +16,8 @@ package enum SystemThread {
 
   /// Starts a detached thread that blocks all signals except those for its own faults.
   ///
-  /// - Parameters:
-  ///   - name: The name in debuggers and `top -H`, of at most 15 bytes.
-  ///   - body: The work of the thread; released without a call if no thread starts.
+  /// The name has at most 15 bytes.
+  ///
   /// - Returns: False if the thread cannot be started; `errno` has the reason.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     startJoinable(name, body) != nil

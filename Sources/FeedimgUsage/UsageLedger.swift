@@ -168,17 +168,9 @@ package final class UsageLedger: UsageKeeping {
 
   // MARK: The database
 
-  /// Runs the body with a connection.
+  /// Runs the body with a connection; nil if there is no database and `makes` is false.
   ///
   /// A damaged database is set aside, with a warning, and the body runs again on a new one.
-  ///
-  /// - Parameters:
-  ///   - operation: The action for messages, such as `read`.
-  ///   - makes: Whether to make a missing database; otherwise, the result is nil without one.
-  ///   - busyTimeout: How long to wait for other processes, in milliseconds.
-  ///   - body: Runs at most twice.
-  /// - Returns: The result of the body; nil without a database.
-  /// - Throws: ``UsageFault`` if the files cannot be used.
   private func withDatabase<Value>(
     _ operation: String,
     makes: Bool,

@@ -82,13 +82,7 @@ struct FeedPictures {
     }
   }
 
-  /// The new address of a version of a picture.
-  ///
-  /// - Parameters:
-  ///   - reference: The reference to it in the feed.
-  ///   - base: The URL to which the reference refers.
-  ///   - isThumbnail: Whether the place in the feed is that of a thumbnail.
-  /// - Returns: Nil to keep the reference.
+  /// The new address of a version of a picture, at the place of a thumbnail or another; nil to keep it.
   func address(of reference: String, base: String?, isThumbnail: Bool) -> String? {
     guard let url = URLReference.url(reference, base: base) else { return nil }
     if isThumbnail { return address(nil, url.text) }

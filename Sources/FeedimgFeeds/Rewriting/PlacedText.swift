@@ -74,12 +74,9 @@ extension PlacedText {
     }
   }
 
-  /// Decodes a text.
+  /// Decodes the characters that begin with a mark; the closure gets the index of the mark.
   ///
-  /// - Parameters:
-  ///   - mark: The byte with which each encoded character begins.
-  ///   - decode: The character at an index and the index after it; nil to keep the byte.
-  /// - Returns: The text, with the places of the encoded characters.
+  /// It returns the character and the index after it, or nil to keep the byte.
   private func decoding(
     from mark: UInt8,
     _ decode: (Int) -> (scalar: Unicode.Scalar, end: Int)?

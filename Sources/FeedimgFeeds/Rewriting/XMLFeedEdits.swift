@@ -27,12 +27,7 @@ struct XMLFeedEdits {
     (self.document, self.base, self.edits) = (document, base.text, edits)
   }
 
-  /// - Parameters:
-  ///   - document: A well-formed document. Its encoding extends ASCII.
-  ///   - base: The address of the feed.
-  ///   - pictures: The pictures of the feed.
-  ///   - isUTF8: Whether the encoding is UTF-8.
-  /// - Returns: The replacements.
+  /// The replacements in a well-formed feed whose encoding extends ASCII.
   static func edits(
     of document: [UInt8],
     _ base: ImageURL,

@@ -29,11 +29,7 @@ struct Entry {
     pictures[0].thumbnails += thumbnails
   }
 
-  /// Notes that a part of the entry is invalid.
-  ///
-  /// - Parameters:
-  ///   - place: The member or element; nil for the entry as a whole.
-  ///   - message: The expected and the found value.
+  /// Notes that a member or an element is invalid; without a place, the entry as a whole.
   mutating func report(_ place: String?, _ message: String) {
     faults.append(place.map { "`\($0)`: \(message)" } ?? message)
   }

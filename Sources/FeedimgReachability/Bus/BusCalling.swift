@@ -1,10 +1,8 @@
 /// Calls services on a message bus (a port).
 protocol BusCalling {
-  /// Calls a method with text arguments.
+  /// Calls a method with text arguments, and returns the first value of the reply; nil if there is none.
   ///
   /// Starts no service, and waits only briefly for the reply.
-  ///
-  /// - Returns: The first value of the reply; nil if there is none.
   func call(_ method: BusMethod, _ arguments: [String]) -> BusValue?
 }
 

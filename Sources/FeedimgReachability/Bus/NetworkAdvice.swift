@@ -42,9 +42,7 @@ extension NetworkAdvice {
   }
 }
 
-/// Asks the network services about paths, and keeps their replies for a while.
-///
-/// Use it from one thread at a time.
+/// Asks the network services about paths, and keeps their replies for a while; for one thread at a time.
 ///
 /// Connects at the first call, and again after the connection was lost.
 final class NetworkAdviser {

@@ -29,11 +29,9 @@ final class WirelessReader {
     return mode
   }
 
-  /// The network to which an interface is connected.
+  /// The network to which an interface is connected; nil if there is none, or nl80211 does not report it.
   ///
   /// It cannot change while the carrier stays up, so it is requested once.
-  ///
-  /// - Returns: Nil if the interface is not connected, or nl80211 does not report it.
   func network(of link: Link) -> WirelessNetwork? {
     let association = Association(index: link.index, carrierUps: link.carrierUps)
     if let lastJoined, lastJoined.association == association { return lastJoined.network }
