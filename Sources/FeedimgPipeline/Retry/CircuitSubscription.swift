@@ -62,6 +62,8 @@ struct CircuitSubscriptions {
     let subscription: CircuitSubscription
     /// The earliest time at which it may wake.
     let notBefore: Duration
+    /// Whether the origin has responded since the failure, so that the wake is due.
+    var isBack = false
     /// Whether the whole origin failed, so that a response to another request is reason to retry.
     let waitsForHost: Bool
     let wake: @PipelineActor @Sendable () -> Void
@@ -80,6 +82,7 @@ struct CircuitSubscriptions {
   mutating func add(_ new: Waiting, to origin: String) {
     guard waiting[origin]?.contains(where: { $0.subscription === new.subscription }) != true else { return }
     waiting[origin, default: []].append(new)
+    if new.isBack { pausedUntil[origin] = nil }
   }
 
   mutating func remove(_ subscription: CircuitSubscription) {
@@ -97,8 +100,8 @@ struct CircuitSubscriptions {
   }
 
   private func due(_ origin: String, _ probeTime: Duration?) -> Duration? {
-    guard let first = waiting[origin]?.map(\.notBefore).min() else { return nil }
-    return max(first, probeTime ?? first + Self.backoff.base, pausedUntil[origin] ?? .zero)
+    let times = waiting[origin]?.map { $0.notBefore + (probeTime == nil && !$0.isBack ? Self.backoff.base : .zero) }
+    return times?.min().map { max($0, probeTime ?? .zero, pausedUntil[origin] ?? .zero) }
   }
 
   /// Removes and returns the subscribers that wake now, at most one for each origin.

@@ -235,6 +235,7 @@ import FeedimgTransfer
     let waiting = CircuitSubscriptions.Waiting(
       subscription: subscription,
       notBefore: time.now() + subscription.pause,
+      isBack: [.opened, .rejected].contains(error.retry.circuit) && !breaker.isOpen(origin),
       waitsForHost: error.status == nil || error.retry.circuit != .closed,
       wake: wake
     )
