@@ -31,6 +31,18 @@ package final class ResponseStream: Sendable {
       defer { chunks.removeFirst(number) }
       return Array(chunks[..<number])
     }
+
+    /// Removes chunks from the end of the body.
+    ///
+    /// - Returns: The chunks, to be freed outside the lock.
+    mutating func removeLastChunks(keeping window: Int) -> [[UInt8]] {
+      var gone: [[UInt8]] = []
+      while count - start > window, let chunk = chunks.popLast() {
+        count -= chunk.count
+        gone.append(chunk)
+      }
+      return gone
+    }
   }
 
   private let state = Mutex(State())
@@ -90,10 +102,13 @@ package final class ResponseStream: Sendable {
   ///
   /// - Parameter error: Why the body is incomplete; nil if it is complete.
   func end(_ error: LoadError? = nil) {
-    state.withLock { state in
-      guard state.end == nil else { return }
+    let gone = state.withLock { state in
+      guard state.end == nil else { return [[UInt8]]() }
       state.end = error.map { .failure($0) } ?? .success(())
+      // The unread rest of an interrupted body is not worth its memory.
+      return error == nil ? [] : state.removeLastChunks(keeping: Self.window)
     }
+    withExtendedLifetime(gone) {}
     readers.resumeAll()
   }
 

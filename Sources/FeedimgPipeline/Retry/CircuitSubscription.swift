@@ -100,7 +100,9 @@ struct CircuitSubscriptions {
   }
 
   private func due(_ origin: String, _ probeTime: Duration?) -> Duration? {
-    let times = waiting[origin]?.map { $0.notBefore + (probeTime == nil && !$0.isBack ? Self.backoff.base : .zero) }
+    let times = waiting[origin]?.map { waiting in
+      probeTime == nil && !waiting.isBack ? waiting.notBefore + Self.backoff.base : waiting.notBefore
+    }
     return times?.min().map { max($0, probeTime ?? .zero, pausedUntil[origin] ?? .zero) }
   }
 
