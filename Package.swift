@@ -77,7 +77,7 @@ let package = Package(
     .executableTarget(
       name: "FeedimgCLI",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgSystem",
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
