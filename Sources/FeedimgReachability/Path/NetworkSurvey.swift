@@ -18,7 +18,7 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
   /// one too, so that the dearer path decides the cost.
   func state() throws(NetlinkError) -> NetworkState {
     let resolver = PathResolver(kernel: kernel, peer: peer)
-    let families: [AddressFamily] = peer?.isPublic == true && peer?.family == .v6 ? [.v6, .v4] : [.v4, .v6]
+    let families: [AddressFamily] = peer?.isGlobal == true && peer?.family == .v6 ? [.v6, .v4] : [.v4, .v6]
     var obstacles: [AddressFamily: String] = [:]
     for family in families {
       switch try find(family, resolver) {

@@ -26,7 +26,7 @@ struct PathResolver<Kernel: KernelQuerying> {
   /// destination. Only a global address counts, because the route to a local server would hide the cost of
   /// the internet.
   private func probes(_ family: AddressFamily) -> [IPAddress] {
-    guard let peer, peer.family == family, peer.isPublic else { return family.probes }
+    guard let peer, peer.family == family, peer.isGlobal else { return family.probes }
     return [peer] + family.probes
   }
 
@@ -228,7 +228,7 @@ extension PathResolver {
   private func hostRouted(_ links: [Link]) -> Link? {
     var carriers: Set<Int32> = []
     for family in AddressFamily.allCases {
-      for route in (try? kernel.hostRoutes(family)) ?? [] where route.destination?.isPublic == true {
+      for route in (try? kernel.hostRoutes(family)) ?? [] where route.destination?.isGlobal == true {
         carriers.insert(route.nextHop.index)
       }
     }
