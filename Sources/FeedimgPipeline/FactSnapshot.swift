@@ -13,8 +13,23 @@ package struct FactSnapshot: Sendable, Hashable {
   var settings: UserSettings
   var budget = BudgetReading()
   var bandwidth: BandwidthReading?
+  var polled = PolledFacts()
+}
+
+/// The facts whose changes no event reports.
+///
+/// The fact monitor reads them once a minute, unless ``isEmpty``.
+struct PolledFacts: Sendable, Hashable {
   /// The battery; nil if the policy does not depend on it.
   var battery: BatteryReading?
+
+  /// Whether none of them can change a decision.
+  var isEmpty: Bool { battery?.percent == nil }
+}
+
+extension PolledFacts {
+  /// Reads those on which a policy depends.
+  init(for policy: CompiledPolicy) { battery = BatteryReading(for: policy) }
 }
 
 extension FactSnapshot {
@@ -34,7 +49,7 @@ extension FactSnapshot {
     self.settings = settings
     budget = BudgetReading(for: policy, settings, usage)
     self.bandwidth = BandwidthReading(live: bandwidth, memory, network, at: now)
-    battery = BatteryReading(for: policy)
+    polled = PolledFacts(for: policy)
   }
 }
 
@@ -98,8 +113,8 @@ package struct KnownFacts {
     sources[.budgetLeft] = snapshot.budget.source
     situation.bandwidth = snapshot.bandwidth?.bitsPerSecond
     sources[.bandwidth] = snapshot.bandwidth?.source
-    situation.battery = snapshot.battery?.percent
-    sources[.battery] = snapshot.battery?.source
+    situation.battery = snapshot.polled.battery?.percent
+    sources[.battery] = snapshot.polled.battery?.source
   }
 
   /// Replaces a fact by an override.

@@ -102,7 +102,7 @@ public final class ImageLoader: Sendable {
       settings: settings,
       time: time,
       retries: retries,
-      battery: { BatteryReading(for: policy.current()) },
+      polled: { PolledFacts(for: policy.current()) },
       // Needed even if all decisions are made without reading the network.
       onState: { meter?.note($0) },
       onNetwork: { state in

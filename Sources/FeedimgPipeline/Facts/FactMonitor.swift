@@ -6,7 +6,7 @@ import Synchronization
 
 /// Reports changes of the facts that decisions depend on.
 ///
-/// These are the network, the settings, the policy, whether the network carries data, and the battery. The
+/// These are the network, the settings, the policy, whether the network carries data, and ``PolledFacts``. The
 /// monitor starts with its first listener and pauses after ``rest()``.
 @PipelineActor package final class FactMonitor {
   private struct Listener {
@@ -30,7 +30,7 @@ import Synchronization
   private nonisolated let settings: any SettingsReading
   private nonisolated let time: MonotonicTime
   private nonisolated let retries: RetryController
-  private nonisolated let battery: @Sendable () -> BatteryReading?
+  private nonisolated let polled: @Sendable () -> PolledFacts
   private nonisolated let onState: @Sendable (NetworkState) -> Void
   private nonisolated let onNetwork:
     @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
@@ -61,13 +61,13 @@ import Synchronization
     settings: any SettingsReading,
     time: MonotonicTime,
     retries: RetryController,
-    battery: @escaping @Sendable () -> BatteryReading? = { nil },
+    polled: @escaping @Sendable () -> PolledFacts = { PolledFacts() },
     onState: @escaping @Sendable (NetworkState) -> Void,
     onNetwork: @escaping @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
   ) {
     (self.network, self.settings, self.time, self.retries) = (network, settings, time, retries)
     (self.onState, self.onNetwork) = (onState, onNetwork)
-    self.battery = battery
+    self.polled = polled
   }
 
   isolated deinit { for task in tasks + [probe, polling].compactMap(\.self) { task.cancel() } }
@@ -168,7 +168,7 @@ import Synchronization
         self?.setProbe()
       }
     }
-    pollBattery()
+    pollFacts()
   }
 
   private func note(_ new: NetworkState, of watch: Int) {
@@ -208,21 +208,22 @@ import Synchronization
   private func note(_ new: PolicyTable) {
     guard policy != new else { return }
     policy = new
-    pollBattery()
+    pollFacts()
     report()
   }
 
-  /// Reports changes of the battery, at most once a minute.
+  /// Reports changes of the polled facts, at most once a minute.
   ///
   /// Kernel events about the battery would come sooner, but a charge takes minutes to change by a percent.
-  private func pollBattery() {
+  private func pollFacts() {
     guard polling == nil, !tasks.isEmpty else { return }
-    guard let first = battery(), first.percent != nil else { return }
+    let first = polled()
+    guard !first.isEmpty else { return }
     polling = PipelineActor.task { [weak self, sleep = time.sleep] in
-      var last: BatteryReading? = first
+      var last = first
       while (try? await sleep(.seconds(60))) != nil, !Task.isCancelled {
         guard let self else { return }
-        let now = battery()
+        let now = polled()
         if now != last { report() }
         last = now
       }

@@ -17,7 +17,7 @@ import FeedimgTransfer
     (self.controller, self.priority) = (controller, priority)
   }
 
-  /// The longer it waits, the more often it woke in vain, because its own image may be the cause.
+  /// The pause grows with each wake that brought no image, because its own image may be the cause.
   var pause: Duration { wakes > 0 ? CircuitSubscriptions.backoff.ceiling(after: wakes) : .zero }
 
   /// Waits for the origins that a failure names, including the origin of the thumbnail.

@@ -160,7 +160,9 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      battery: { BatteryReading(percent: counted.charge.withLock { $0 }, source: "BAT0") },
+      polled: {
+        PolledFacts(battery: BatteryReading(percent: counted.charge.withLock { $0 }, source: "BAT0"))
+      },
       onState: { _ in },
       onNetwork: { _ in {} }
     )
@@ -185,7 +187,7 @@ import Testing
       settings: watched,
       time: time.time,
       retries: failures,
-      battery: { BatteryReading(percent: nil, source: "no battery") },
+      polled: { PolledFacts(battery: BatteryReading(percent: nil, source: "no battery")) },
       onState: { _ in },
       onNetwork: { _ in {} }
     )
