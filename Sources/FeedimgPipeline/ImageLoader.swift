@@ -46,6 +46,7 @@ public final class ImageLoader: Sendable {
   let stores: StoresInFlight
   package let transfers: TransferRegistry
   let uses: MemoryUseRecorder
+  let freshness = FreshnessCache()
   /// The stored bandwidth; nil if nothing is kept between runs.
   let bandwidthMemory: BandwidthMemory?
   /// The policies that callers name for single loads.

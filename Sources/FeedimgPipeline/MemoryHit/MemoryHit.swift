@@ -49,9 +49,9 @@ extension ImageLoader {
     else { return nil }
     let key = self.identity.key(of: variant.url)
     let identity = identity.adapted(to: situation, for: variant.url)
-    let now = clock()
+    let verdict = image.response.map { freshness.verdict(key, $0, by: identity, at: clock()) }
     // An image that was revalidated a moment ago is not revalidated again.
-    if let response = image.response, RevalidationPlan(response, by: identity, at: now) != .none,
+    if let verdict, verdict.revalidation != .none,
       !revalidator.isTooRecent(identity.shared(key))
     {
       return nil
@@ -66,7 +66,7 @@ extension ImageLoader {
       bytes: image.bytes,
       checksum: image.checksum,
       mediaType: image.mediaType,
-      timeLeft: image.response.map { Freshness(of: $0, at: now).left },
+      timeLeft: verdict?.left,
       copy: copy
     )
   }
