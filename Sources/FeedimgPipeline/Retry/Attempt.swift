@@ -69,7 +69,7 @@ import FeedimgSystem
   func stopped() {
     guard isProbe else { return }
     isProbe = false
-    controller.probeCancelled(url.origin)
+    controller.probeEnded(url.origin)
   }
 
   /// Records the number of bytes kept after the transfer ended.

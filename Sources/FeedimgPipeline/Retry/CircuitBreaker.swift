@@ -67,8 +67,8 @@ struct CircuitBreaker: Sendable {
   /// Forgets the failures of an origin that has responded.
   mutating func responded(_ origin: String) { circuits[origin] = nil }
 
-  /// Ends a probe that was cancelled without a result, so that the next load may probe.
-  mutating func probeCancelled(_ origin: String) { circuits[origin]?.probeUntil = nil }
+  /// Ends a probe, so that the next load may probe.
+  mutating func probeEnded(_ origin: String) { circuits[origin]?.probeUntil = nil }
 
   /// Records a failed attempt.
   ///

@@ -117,7 +117,8 @@ struct CircuitSubscriptions {
       let priorities = ready.map { $0.subscription.priority() ?? .prefetch }
       guard let index = priorities.firstIndex(where: { $0 == priorities.max() }) else { continue }
       pausedUntil[origin] = now + Self.backoff.base
-      remove(from: origin) { $0.subscription === ready[index].subscription }
+      // It decides everything again, and waits for each origin that fails again.
+      remove(ready[index].subscription)
       woken.append(ready[index])
     }
     return woken

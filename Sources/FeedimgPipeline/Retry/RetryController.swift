@@ -13,6 +13,9 @@ import FeedimgTransfer
   /// The longest time that the attempts of a load take together if they time out without progress.
   nonisolated static let maximumSilence = Duration.seconds(30)
 
+  /// The time for which progress gives a load more attempts.
+  nonisolated static let maximumProgress = Duration.seconds(600)
+
   nonisolated let time: MonotonicTime
   nonisolated let liveness: NetworkLiveness
   private nonisolated let schedule: RetrySchedule
@@ -69,12 +72,14 @@ import FeedimgTransfer
   ) async throws(LoadError) -> Value {
     let key = key ?? url.key
     if !isRevalidation, let known = negatives.error(of: key, at: time.now()) { throw known }
-    if !url.isLoopback { liveness.began() }
+    let end = time.now() + Self.maximumProgress
     var (tries, furthest) = (0, 0)
     var timeLeft = Self.maximumSilence
     var waitLeft = isRevalidation ? .zero : Self.maximumWait
     while true {
       try await admission(of: url, within: &waitLeft, waitsForSilence)
+      // Only a load that may send a request probes a dead network.
+      if !url.isLoopback { liveness.began() }
       let begun = Attempt(url, self, beyond: furthest, timeLeft: timeLeft)
       var failure: LoadError
       do throws(LoadError) {
@@ -86,10 +91,13 @@ import FeedimgTransfer
         failure = begun.attributed(error)
       }
       // The circuit opened before the request went out, so the load waits with the others.
-      guard !begun.isWithheld else { continue }
+      guard !begun.isWithheld else {
+        if !url.isLoopback { liveness.failed(failure, url.host, since: begun.begun) }
+        continue
+      }
       furthest = begun.furthest
-      // A download that progresses gets all its attempts and its time back.
-      if begun.hasProgressed { (tries, timeLeft) = (0, Self.maximumSilence) }
+      // A download that progresses gets all its attempts and its time back, but not without end.
+      if begun.hasProgressed, time.now() < end { (tries, timeLeft) = (0, Self.maximumSilence) }
       tries += 1
       if failure.code == .timeout { timeLeft -= time.now() - begun.begun }
       let isLast = failed(begun, &failure, isRepeated: tries > 1) || isRevalidation
@@ -184,12 +192,13 @@ import FeedimgTransfer
         at: time.now(),
         using: &random
       )
+      if attempt.isProbe { breaker.probeEnded(asked.origin) }
       changed(asked.origin)
     } else if error.code != .unavailable {
       responded(asked.origin)
     } else if attempt.isProbe {
       // A lack of local resources indicates nothing about the server.
-      probeCancelled(asked.origin)
+      probeEnded(asked.origin)
     }
     error.retry.circuit = breaker.isOpen(asked.origin) ? .opened : .closed
     // A failed probe is not retried, unless the server names a time.
@@ -212,8 +221,8 @@ import FeedimgTransfer
   func isOpen(_ origin: String) -> Bool { breaker.isOpen(origin) }
 
   /// Ends a probe that was cancelled without a result.
-  func probeCancelled(_ origin: String) {
-    breaker.probeCancelled(origin)
+  func probeEnded(_ origin: String) {
+    breaker.probeEnded(origin)
     changed(origin)
   }
 

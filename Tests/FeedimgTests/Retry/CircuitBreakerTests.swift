@@ -140,7 +140,7 @@ import Testing
     fail(5)
     for _ in 0..<2 {
       #expect(breaker.admit("h", at: .seconds(5)) == true)
-      breaker.probeCancelled("h")
+      breaker.probeEnded("h")
     }
     #expect(isAdmitted(at: .seconds(5)))
   }
@@ -159,7 +159,7 @@ import Testing
     #expect(breaker.admit("h", at: first) == true)
     breaker.failed("h", broken, since: .zero, at: first, using: &random)
     #expect(breaker.admission("h", at: first) == .probing(broken))
-    breaker.probeCancelled("h")
+    breaker.probeEnded("h")
     #expect(isAdmitted(at: first))
   }
 

@@ -66,7 +66,7 @@ import Testing
     let subscription = subscribe()
     _ = breaker.admit("h", at: reopening)
     #expect(due == reopening + .seconds(30))
-    breaker.probeCancelled("h")
+    breaker.probeEnded("h")
     #expect(woken(at: reopening) === subscription)
   }
 

@@ -177,6 +177,25 @@ import Testing
     #expect(!desk.liveness.isOffline)
   }
 
+  @Test func `a refused load leaves the probe of the network to the next one`() async throws {
+    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
+    func fail(_ host: String, retryAfter: Int? = nil) async throws {
+      let url = try ImageURL("http://\(host).example/\(retryAfter ?? 0)")
+      await #expect(throws: LoadError.self) {
+        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+          throw LoadError(.timeout, message: "no response came within 20 s", retryAfter: retryAfter)
+        }
+      }
+    }
+    for number in 0..<4 { try await fail("h\(number)") }
+    try await fail("refused", retryAfter: 60)
+    time.pass(NetworkLiveness.backoff.base)
+    #expect(!desk.liveness.isOffline)
+    // The circuit of this host is open.
+    try await fail("refused", retryAfter: 61)
+    #expect(!desk.liveness.isOffline)
+  }
+
   // MARK: What loads do
 
   @Test func `failed loads on a dead network are not retried`() async throws {

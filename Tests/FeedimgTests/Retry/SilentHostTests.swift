@@ -102,12 +102,19 @@ import Testing
   /// Advances the clock while this many wait, until one slot has woken and probed the host.
   private func passToTrial(when count: Int, _ test: TestLoader) async {
     let (failures, asked) = (test.loader.retries, hosts.asked.all.count)
-    while hosts.asked.all.count == asked {
+    while true {
       await Task.yield()
-      guard time.sleepers > 0, await failures.subscriberCount >= count else { continue }
-      guard let due = await failures.nextWake else { continue }
+      let due = await Self.due(failures, when: count)
+      // A slot may have woken, asked and subscribed again since the clock advanced.
+      guard hosts.asked.all.count == asked else { return }
+      guard time.sleepers > 0, let due else { continue }
       time.pass(max(due - time.time.now(), .milliseconds(100)))
     }
+  }
+
+  /// The next wake, read in one step with the number of subscribers.
+  @PipelineActor private static func due(_ failures: RetryController, when count: Int) -> Duration? {
+    failures.subscriberCount >= count ? failures.nextWake : nil
   }
 
   @Test func `one slot at a time probes a silent host, at growing intervals`() async throws {
