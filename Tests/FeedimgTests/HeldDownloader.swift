@@ -21,6 +21,7 @@ final class HeldDownloader: Downloading {
   private let response: @Sendable (DownloadRequest) -> Response
   private let isReleased = Atomic(false)
   private let count = Atomic(0)
+  private let forgettings = Atomic(0)
 
   init(
     holding holds: @escaping @Sendable (DownloadRequest) -> Bool,
@@ -34,6 +35,11 @@ final class HeldDownloader: Downloading {
 
   /// The number of requests without a response that were not cancelled.
   var running: Int { count.load(ordering: .acquiring) }
+
+  /// How often connections were forgotten.
+  var forgotten: Int { forgettings.load(ordering: .acquiring) }
+
+  func forgetConnections() { forgettings.add(1, ordering: .releasing) }
 
   /// Releases the held responses and all later ones.
   func release() { isReleased.store(true, ordering: .releasing) }

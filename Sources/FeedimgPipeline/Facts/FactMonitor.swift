@@ -19,8 +19,8 @@ import Synchronization
     /// Nil while the monitor does not watch.
     var generation: Int?
     var network: NetworkState?
-    /// Whether a decision used an unreported network.
-    var usedUnreported = false
+    /// The unreported network that a decision used, a reachable one before an offline one.
+    var unreported: NetworkState?
   }
 
   /// The time after which an unreported network has either been reported or has changed back.
@@ -138,7 +138,7 @@ import Synchronization
   private func publish() {
     snapshot.withLock { snapshot in
       snapshot.generation = tasks.isEmpty ? nil : changes
-      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.usedUnreported = false }
+      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.unreported = nil }
       snapshot.network = lastNetwork
     }
   }
@@ -254,22 +254,19 @@ import Synchronization
   /// that decided in between decide again. Any thread may call it.
   nonisolated func observed(_ seen: NetworkState) {
     let isFirst = snapshot.withLock { snapshot in
-      guard snapshot.generation != nil, snapshot.network != seen, !snapshot.usedUnreported else {
-        return false
-      }
-      snapshot.usedUnreported = true
-      return true
+      guard snapshot.generation != nil, snapshot.network != seen else { return false }
+      defer { if snapshot.unreported == nil || seen.isReachable { snapshot.unreported = seen } }
+      return snapshot.unreported == nil
     }
     guard isFirst else { return }
     PipelineActor.task { [weak self, time] in
       guard (try? await time.sleep(Self.flapTime)) != nil, let self else { return }
-      let hasReverted = snapshot.withLock { snapshot in
-        defer { snapshot.usedUnreported = false }
-        return snapshot.usedUnreported
-      }
-      guard hasReverted else { return }
+      guard let seen = snapshot.withLock({ $0.unreported.take() }), let lastNetwork else { return }
       retries.reset()
+      // A transfer may have connected over the other path, and later ones would share its connection.
+      let move = seen.isReachable && !lastNetwork.isSamePath(as: seen) ? onNetwork(lastNetwork) : nil
       report()
+      if lastNetwork.isReachable { move?() }
     }
   }
 }

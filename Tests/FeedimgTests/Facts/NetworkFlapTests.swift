@@ -51,8 +51,10 @@ import Testing
       await Task.yield()
     }
     #expect(downloader.asked == ["http://x.example/held"])
+    let forgotten = downloader.forgotten
     test.network.flap(.cellular)
     await wait(for: slot) { $0.shown == .thumbnail && !$0.isLoading }
+    #expect(downloader.forgotten > forgotten, "the connection over the other network is not shared")
     #expect(slot.presentation?.shown == .thumbnail)
     #expect(downloader.asked == ["http://x.example/held", "http://x.example/small"])
   }
