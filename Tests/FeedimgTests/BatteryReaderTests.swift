@@ -32,7 +32,22 @@ import Testing
       source: "no battery"
     ),
     Row(
-      testDescription: "of two batteries the mean counts",
+      testDescription: "two batteries count by their capacities",
+      supplies: [
+        "BAT0": [
+          "type": "Battery", "capacity": "100", "status": "Full", "energy_now": "20000000",
+          "energy_full": "20000000",
+        ],
+        "BAT1": [
+          "type": "Battery", "capacity": "25", "status": "Not charging", "energy_now": "15000000",
+          "energy_full": "60000000",
+        ],
+      ],
+      percent: 44,
+      source: "BAT0, full; BAT1, not charging"
+    ),
+    Row(
+      testDescription: "without energy values the mean counts",
       supplies: [
         "BAT0": ["type": "Battery", "capacity": "20", "status": "Charging"],
         "BAT1": ["type": "Battery", "capacity": "61"],
