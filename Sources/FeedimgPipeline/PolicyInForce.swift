@@ -134,8 +134,9 @@ package final class PolicyInForce: Sendable {
   ///
   /// - Returns: Whether another policy is now in force.
   private func refresh(_ state: inout State) -> Bool {
-    if state.watcher == nil, state.checks >= Self.checksBeforeWatching { state.watcher = FileWatcher(paths) }
     let (hasChanged, now) = (state.watcher?.hasChanged() ?? true, clock())
+    // The files are checked once more after the watch begins, so that no change is missed.
+    if state.watcher == nil, state.checks >= Self.checksBeforeWatching { state.watcher = FileWatcher(paths) }
     let isDue = !(0..<Self.longestRest ~= now - state.checkedAt)
     guard hasChanged || !state.isSettled || isDue else { return false }
     (state.checks, state.checkedAt) = (state.checks + 1, now)
