@@ -101,16 +101,11 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   ///
   /// In lower case, without a default port.
   public var origin: String {
-    // The key has the form `scheme://[user@]host[:port]/…`, in lower case, without a default port.
+    // The key has the form `scheme://host[:port]/…`, in lower case, without a user and without a default port.
     let bytes = key.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return key }
     let start = bytes.index(colon, offsetBy: 3)
-    let end =
-      bytes[start...].firstIndex {
-        $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
-      } ?? bytes.endIndex
-    guard let sign = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return String(key[..<end]) }
-    return String(key[..<start] + key[bytes.index(after: sign)..<end])
+    return String(key[..<(bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex)])
   }
 
   /// Whether the host is this machine by name alone, so that no network is needed.

@@ -42,13 +42,13 @@ package enum MediaType {
   private static func isSVG(_ prefix: [UInt8], declared: String?) -> Bool {
     let text = String(decoding: prefix, as: UTF8.self)
     // White space, comments, declarations and a document type may precede the root element (XML 1.0 §2.8).
-    let prolog = /(?is)\x{FEFF}?(\s|<!--.*?-->|<\?.*?\?>|<!doctype\s+svg[^\[>]*(\[[^\]]*\])?[^>]*>)*/
+    let prolog = /(?is)\x{FEFF}?(\s|<!--.*?-->|<\?.*?\?>|<!doctype\s+svg[^\[>]*(\[[^\]]*(\]|$))?([^>]*>|$))*/
     let end = text.prefixMatch(of: prolog.matchingSemantics(.unicodeScalar))?.range.upperBound
     let root = text[(end ?? text.startIndex)...]
     // The root may have the namespace prefix `svg:`, as in `svg:svg`.
     if root.prefixMatch(of: /(?i)<svg([\s\/:>]|$)/) != nil { return true }
-    // Comments and entities may fill the prefix; then only the server's type is left.
-    let isOpen = root.isEmpty || root.prefixMatch(of: /(?i)<(!--|\?|!doctype\s+svg|!entity)/) != nil
+    // Comments and a document type may fill the prefix; then only the server's type is left.
+    let isOpen = root.isEmpty || root.prefixMatch(of: /(?i)<(!--|\?|!doctype\s+svg)/) != nil
     return isOpen && prefix.count >= prefixLength
       && declared?.lowercased().hasPrefix("image/svg+xml") ?? false
   }

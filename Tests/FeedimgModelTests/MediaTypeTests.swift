@@ -63,6 +63,14 @@ struct MediaTypeTests {
     ("<!-- sorry --><html>", "image/svg+xml", nil),
     ("<!-- sorry", "image/svg+xml", nil),
     ("<!--" + String(repeating: "x", count: 600), "image/svg+xml", "image/svg+xml"),
+    (
+      "<!DOCTYPE svg [<!ELEMENT g ANY>" + String(repeating: " ", count: 600), "image/svg+xml", "image/svg+xml"
+    ),
+    (
+      "<!DOCTYPE svg [<!ENTITY a 'b>c'>" + String(repeating: " ", count: 600), "image/svg+xml",
+      "image/svg+xml"
+    ),
+    ("<!DOCTYPE svg " + String(repeating: " ", count: 600), "image/svg+xml", "image/svg+xml"),
     ("<!--" + String(repeating: "x", count: 600), "text/html", nil),
     ("not found", "image/svg+xml", nil),
     ("not found", "image/jpeg", nil),
