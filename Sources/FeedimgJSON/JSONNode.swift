@@ -3,8 +3,6 @@ package struct JSONNode: Sendable {
   /// A name and its value.
   package struct Member: Sendable {
     package var name: String
-    /// The bytes of the name, with its quotes.
-    package var nameRange: Range<Int>
     package var value: JSONNode
   }
 

@@ -106,12 +106,8 @@ extension JSONReader {
     case UInt8(ascii: "{"):
       var members: [JSONNode.Member] = []
       try list(until: "}", orElse: "`,` or `}`") { reader throws(JSONError) in
-        let start = reader.offset
-        let name = try reader.quotedName()
-        let nameRange = start..<reader.offset
-        try reader.takeColon()
-        let value = try reader.node(depth: depth + 1)
-        members.append(JSONNode.Member(name: name, nameRange: nameRange, value: value))
+        let name = try reader.name()
+        members.append(JSONNode.Member(name: name, value: try reader.node(depth: depth + 1)))
       }
       content = .object(members)
     case UInt8(ascii: "["):
@@ -188,21 +184,12 @@ extension JSONReader {
   /// Reads the name of a member and its colon.
   @inline(__always)
   private mutating func name() throws(JSONError) -> String {
-    let name = try quotedName()
-    try takeColon()
-    return name
-  }
-
-  @inline(__always)
-  private mutating func quotedName() throws(JSONError) -> String {
     guard peek == UInt8(ascii: "\"") else { throw unexpected("a member name in quotes") }
-    return try string()
-  }
-
-  private mutating func takeColon() throws(JSONError) {
+    let name = try string()
     skipWhiteSpace()
     guard take(":") else { throw unexpected("`:` after the name") }
     skipWhiteSpace()
+    return name
   }
 
   private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {

@@ -22,7 +22,8 @@ struct NetworkMarks {
       warnings.append("\(place): `\(Self.member)` takes an object, not \(value.kind); all marks are ignored")
       return
     }
-    for name in marks.members.map(\.name) {
+    var seen: Set<String> = []
+    for name in marks.members.map(\.name) where seen.insert(name).inserted {
       guard let network = NetworkName(name), let value = marks[name], value != .null else { continue }
       if let metered = Self.words.first(where: { $0.word == value.text })?.metered {
         networks[network] = metered
