@@ -65,7 +65,9 @@ final class RepeatedRequestHandler: ChannelDuplexHandler {
     } else {
       head = nil
       connection.send(response)
-      guard let version = response.version, let head, response.length ?? 0 <= connection.limits.chunk
+      // The connection reports a field that is not well-formed, so the head is that of a problem.
+      guard let version = response.version, let head, response.length ?? 0 <= connection.limits.chunk,
+        response.fields.fields.allSatisfy(\.isWellFormed)
       else { return }
       var request = request
       request.request.encodedHead = EncodedHead(head, version)

@@ -35,7 +35,9 @@ extension DownloadRequest {
       fields: request.fields.forServer,
       // Memory holds the body until the client has taken it.
       bodyLimit: .mebibytes(128),
-      stallTimeout: .seconds(60)
+      stallTimeout: .seconds(60),
+      // A server that sends a byte now and then holds no connection for longer.
+      totalTimeout: .seconds(3600)
     )
     let hasBody = !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method)
     method = .other(request.method, body: hasBody ? request.body : nil)

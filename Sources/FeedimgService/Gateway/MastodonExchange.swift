@@ -35,6 +35,7 @@ struct MastodonExchange: GatewayExchange {
       // Servers send a comment now and then in a stream of events, which may last for days.
       download.stallTimeout = .seconds(300)
       download.responseTimeout = .seconds(300)
+      download.totalTimeout = nil
       download.bodyLimit = ByteCount(.max)
       // A content coding could hold events back.
       download.acceptsCodings = false

@@ -41,7 +41,7 @@ struct ImageRoute: Sendable {
       }
     }
     if request.method == "GET", case .bytes(let bytes) = response.body, bytes.count == image.bytes.count {
-      response.version = image.version
+      if response.status == 200 { response.version = image.version }
       if bytes.count >= SealedBody.minimumLength, let sealed = sealing.copy(of: image, in: loader) {
         response.body = .sealed(sealed, bytes.indices)
       }
