@@ -71,9 +71,9 @@ final class CurlLoop {
         continue
       }
       guard let limit = transfer.timeouts.exceeded(at: time.now) else { continue }
-      // The connection may be dead, so later transfers must not share it.
+      // A silent connection may be dead, so later transfers must not share it.
       let isShared = transfer.url.isSecure && transfer.handle.mayShareConnection
-      if isShared, transfer.multi === latest { forgetConnections() }
+      if limit.isSilence, isShared, transfer.multi === latest { forgetConnections() }
       stop(transfer, CurlOutcome.error(limit, transfer.progress))
     }
     older.removeAll { $0.count == 0 }

@@ -13,6 +13,8 @@ struct Timeouts {
     /// The time without any data after the response has begun.
     case stall(Duration)
     case total(Duration)
+
+    var isSilence: Bool { if case .total = self { false } else { true } }
   }
 
   private enum Phase {

@@ -62,6 +62,17 @@ struct DeadConnectionTests {
     #expect(proxy.opened == 2)
   }
 
+  @Test func `after the limit of the whole transfer new requests use the same connection`() async throws {
+    _ = try await downloader.download(request(), into: Collector())
+    proxy.hold(after: 20_000)
+    var slow = try request()
+    slow.totalTimeout = .milliseconds(50)
+    #expect(await downloader.failure(slow)?.code == .timeout)
+    proxy.release()
+    _ = try await downloader.download(request(), into: Collector())
+    #expect(proxy.opened == 1)
+  }
+
   /// Why new requests do not use a connection.
   enum Reason: Sendable, CaseIterable {
     case silence
