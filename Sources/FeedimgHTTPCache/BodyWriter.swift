@@ -109,7 +109,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   func keepPartial(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
-    guard body.size > 0, !isOutdated(body), body.size <= cache.limits.partialDownloads.bytes else { return }
+    guard !isOutdated(body) else { throw CacheError(.body, "images were removed while it was loading") }
+    guard body.size > 0, body.size <= cache.limits.partialDownloads.bytes else { return }
     // First, so that after a kill, the record behind the bytes is not taken for bytes of the image.
     withdraw()
     do throws(FileFault) {

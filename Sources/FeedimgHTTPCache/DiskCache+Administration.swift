@@ -75,12 +75,18 @@ extension DiskCache {
   /// - Throws: ``CacheError`` if the index cannot be written.
   package func removeEverywhere(_ key: String) throws(CacheError) -> Bool {
     guard folder.exists(folder.path) else { return false }
+    // First, so that an image that is loading now is not stored.
+    try countRemoval()
     let isRemoved = try remove(key)
     adoptPartialDownloads()
     removePartialDownload(of: key)
-    // Last, so that no process reads the image again after it has dropped its memory.
-    do throws(FileFault) { try removalCount.add() } catch { throw CacheError(.folder, error.description) }
+    // Again at the end, for processes that read the image meanwhile.
+    try countRemoval()
     return isRemoved
+  }
+
+  private func countRemoval() throws(CacheError) {
+    do throws(FileFault) { try removalCount.add() } catch { throw CacheError(.folder, error.description) }
   }
 
   /// Removes all entries, pinned ones too, even if the index is damaged.

@@ -65,6 +65,8 @@ package final class MemoryCache: Sendable {
     mutating func insert(_ image: Image, for key: String) {
       encoded.insert(image, for: key)
       decoded.removeAll { $0.url == key && $1.checksum != image.checksum }
+      // An image that is not kept may still replace one that is being read.
+      noteUnseenChange(of: key)
     }
 
     mutating func removeAll() {
@@ -170,16 +172,9 @@ package final class MemoryCache: Sendable {
   }
 
   /// Reads an image from elsewhere, and keeps it unless the image of the key was changed or removed meanwhile.
-  ///
-  /// If `isWanted` returns false after the read, the image is returned but not kept.
-  package func fill(
-    _ key: String,
-    ifWanted isWanted: () -> Bool = { true },
-    from read: () -> Image?
-  ) -> Image? {
+  package func fill(_ key: String, from read: () -> Image?) -> Image? {
     let before = use { (changes: $0.unseenChanges, bytes: $0.encoded.bytes(key)) }
-    let found = read()
-    guard let image = found, isWanted() else { return found }
+    guard let image = read() else { return nil }
     prepare()
     use { state in
       let isSame = before.bytes.map { state.encoded.has($0, for: key) } ?? !state.encoded.contains(key)

@@ -27,11 +27,8 @@ extension ImageLoader {
   ) async -> FetchedImage? {
     let (key, sent) = (identity.key(of: variant.url), identity.adapted(for: variant.url).sent)
     let image = await disk.run { [memory, store] in
-      memory.fill(
-        key,
-        ifWanted: { fillsMemory },
-        from: { store.read(key, for: sent).map(MemoryCache.Image.init) }
-      )
+      let read = { store.read(key, for: sent).map(MemoryCache.Image.init) }
+      return fillsMemory ? memory.fill(key, from: read) : read()
     }
     LoadEventReporter.report(image == nil ? .missed : .found(.disk))
     return image.map { FetchedImage($0, from: .disk) }

@@ -67,9 +67,13 @@ import Testing
     #expect(try run("verify", "--json").output.hasPrefix("{\"whole\":2,\"removed\":[],"))
   }
 
-  /// Runs a sample of the section "Moving a cache" in Documentation/cache.md.
-  func shell(_ script: String, cache: String) throws -> CommandRun {
-    try CommandRun(of: "sh", ["-ec", script], in: folder, environment: ["XDG_CACHE_HOME": cache])
+  /// Runs a sample with `tar` of Documentation/cache.md.
+  func runSample(_ number: Int, cache: String) throws -> CommandRun {
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let page = try TestFolder.text(of: "/\(root)/Documentation/cache.md")
+    let samples = page.split(separator: "```").filter { $0.hasPrefix("sh\n") && $0.contains("tar ") }
+    let script = String(try #require(samples.dropFirst(number).first).dropFirst(3))
+    return try CommandRun(of: "sh", ["-c", script], in: folder, environment: ["XDG_CACHE_HOME": cache])
   }
 
   @Test func `a folder that tar has moved shows its images and pins offline`() throws {
@@ -79,14 +83,10 @@ import Testing
     let earlier = ["load", server.url("/original.jpg"), "--network", "wifi"]
     #expect(try CommandRun(earlier, in: folder, environment: there).status == 0)
 
-    let folders = "cd \"${XDG_CACHE_HOME:-$HOME/.cache}\"\n"
-    let packed = try shell(
-      folders + "umask 077\ntar -cf ~/images.tar feedimg",
-      cache: folder.path("cache")
-    )
-    #expect(packed.status == 0, "\(packed.errors)")
-    let unpacked = try shell(folders + "rm -rf feedimg\ntar -xf ~/images.tar", cache: other)
-    #expect(unpacked.status == 0, "\(unpacked.errors)")
+    for (number, cache) in [folder.path("cache"), other].enumerated() {
+      let run = try runSample(number, cache: cache)
+      #expect(run.status == 0, "\(run.errors)")
+    }
 
     func list(_ environment: [String: String]) throws -> [JSONObject] {
       try CommandRun(["cache", "list", "--json"], in: folder, environment: environment).objects

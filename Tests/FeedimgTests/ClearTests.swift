@@ -67,7 +67,10 @@ import Testing
     #expect(try await test.loader.load(first).source == .network)
   }
 
-  @Test func `an image that was loading when the cache was cleared is shown and not kept`() async throws {
+  @Test(arguments: clearings)
+  func `an image that was loading when a user removed images is shown and not kept`(
+    clearing: Clearing
+  ) async throws {
     let gate = Gate()
     let server = try LoopbackServer {
       $0.path == "/a.jpg" ? .held(by: gate, then: Self.picture) : Self.picture
@@ -77,7 +80,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg")
     async let loading = test.loader.load(item)
     await server.reaches { $0.requests.count == 2 }
-    try otherProcess(test).clear()
+    try await clearing.clear(test.loader, otherProcess(test))
     gate.open()
     let image = try await loading
     #expect(image.bytes == SampleImage.jpeg && image.path == nil)
