@@ -1,6 +1,5 @@
 package import FeedimgModel
 import FeedimgSystem
-import Glibc
 import Synchronization
 
 /// Reads the state of the network from the kernel, over netlink.

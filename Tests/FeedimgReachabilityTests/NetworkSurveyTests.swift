@@ -66,20 +66,21 @@ import Testing
   @Test(arguments: [
     Peer(address: "", kind: .wifi, because: "no server has responded yet, and IPv4 takes precedence"),
     Peer(
-      address: "8.8.4.9",
+      address: "203.0.113.9",
       kind: .cellular,
       because: "data takes the path to the last server that responded"
     ),
-    Peer(address: "8.8.4.10", kind: .wifi, because: "the path to this host is the path to all hosts"),
+    Peer(address: "203.0.113.10", kind: .wifi, because: "the path to this host is the path to all hosts"),
     Peer(address: "192.168.1.9", kind: .wifi, because: "a local host is not on the internet"),
     Peer(address: "127.0.0.1", kind: .wifi, because: "this host is not on the internet"),
-    Peer(address: "2606:4700::9", kind: .ethernet, because: "the last response came over IPv6"),
+    Peer(address: "2001:db8::9", kind: .ethernet, because: "the last response came over IPv6"),
     Peer(address: "fd00::9", kind: .wifi, because: "a local address is not on the internet"),
     Peer(address: "images.example", kind: .wifi, because: "a name is not an address"),
   ])
   func `the path to the last server that responded takes precedence`(_ peer: Peer) throws {
     var kernel = Machine.machine.routed(3).routed(2, family: .v6)
-    for (address, index) in [("8.8.4.9", Int32(4)), ("192.168.1.9", 2), ("127.0.0.1", 2), ("fd00::9", 2)] {
+    for (address, index) in [("203.0.113.9", Int32(4)), ("192.168.1.9", 2), ("127.0.0.1", 2), ("fd00::9", 2)]
+    {
       let address = try #require(IPAddress(address))
       kernel.routes[RouteRequest(destination: address)] = .route(
         Route(family: address.family, nextHops: [.init(index: index)])

@@ -16,7 +16,7 @@ extension PathResolverTests {
     name: "gre1",
     hardwareType: 778,
     kind: "gre",
-    remote: .v4(0x0808_040a)
+    remote: .v4(0xc633_640a)
   )
   private static let ppp = Link(index: 14, name: "ppp0", hardwareType: HardwareType.ppp, kind: "ppp")
 
@@ -68,7 +68,7 @@ extension PathResolverTests {
     ),
     Row(
       name: "VPN with a route to its gateway beside the former default route",
-      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0x0808_040a)),
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a)),
       via: ["wg0", "wwan0"],
       medium: .cellular,
       isTunnelled: true,
@@ -76,8 +76,8 @@ extension PathResolverTests {
     ),
     Row(
       name: "VPN beside routes to hosts over several links",
-      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0x0808_040a))
-        .withHostRoutes(3, to: .v4(0x0808_040b)),
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a))
+        .withHostRoutes(3, to: .v4(0xc633_640b)),
       via: ["wg0", "wlan0"],
       medium: .wifi,
       isTunnelled: true,
@@ -145,7 +145,7 @@ extension PathResolverTests {
     ),
     Row(
       name: "GRE to a server behind the modem",
-      kernel: over(4, to: .v4(0x0808_040a)),
+      kernel: over(4, to: .v4(0xc633_640a)),
       via: ["gre1", "wwan0"],
       medium: .cellular,
       isTunnelled: true,
@@ -160,7 +160,7 @@ extension PathResolverTests {
     Row(
       name: "tunnel in a tunnel",
       kernel: {
-        var kernel = over(9, to: .v4(0x0808_040a)).routed(3, mark: mark)
+        var kernel = over(9, to: .v4(0xc633_640a)).routed(3, mark: mark)
         kernel.marks = [mark]
         return kernel
       }(),
