@@ -84,6 +84,4 @@ guard let plan = Plan(Array(CommandLine.arguments.dropFirst())) else {
   exit(2)
 }
 let downloader = CurlDownloader(userAgent: "feedimg-benchmark", certificateFile: plan.certificateFile)
-let end = End()
-_ = Task { end.come(await run(plan, downloader)) }
-exit(end.wait())
+exit(await run(plan, downloader))
