@@ -2,12 +2,17 @@ import CFeedimg
 import FeedimgModel
 import FeedimgSystem
 import Glibc
+import Synchronization
 
 /// A decoder of the program, such as the one of `libfeedimg-decoding`.
 final class ProgramDecoder: ImageDecoding, @unchecked Sendable {
   // Unchecked: the header tells the program that its functions are called on several threads. The texts of the
   // program are not read after `init`.
   private let decoder: feedimg_decoder
+  /// The threads that decode nothing now.
+  ///
+  /// They stay, because a new thread may use another malloc arena, and the memory of each arena stays with the process.
+  private let idle = Mutex<[ThreadExecutor]>([])
   let mediaTypes: [String]
   var width: Int { decoder.threads }
 
@@ -21,11 +26,13 @@ final class ProgramDecoder: ImageDecoding, @unchecked Sendable {
     self.decoder = decoder
   }
 
+  deinit { for thread in idle.withLock({ $0 }) { thread.stop() } }
+
   func decode(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> DecodedImage {
     let stop = StopFlag()
     // The loader decodes at most `width` images at once.
-    let thread = ThreadExecutor("feedimg-decode")
-    defer { thread.stop() }
+    let thread = idle.withLock { $0.popLast() } ?? ThreadExecutor("feedimg-decode")
+    defer { idle.withLock { $0.append(thread) } }
     let result = await withTaskCancellationHandler {
       await thread.run { self.run(bytes, request, stop) }
     } onCancel: {
