@@ -250,12 +250,17 @@ extension CacheIndex {
 
   /// The oldest and the newest last use of an image; nil without images.
   func useRange() throws(SQLiteError) -> ClosedRange<Int>? {
-    let images = Budget.images.map { String($0.rawValue) }.joined(separator: ", ")
-    let uses = try connection.statement(
-      "SELECT min(used_at), max(used_at), count(*) FROM entry WHERE budget IN (\(images))"
-    )
-    .first { (oldest: $0.integer(0), newest: $0.integer(1), count: $0.integer(2)) }
-    return uses.flatMap { $0.count > 0 ? $0.oldest...$0.newest : nil }
+    var times: [Int] = []
+    for budget in Budget.images {
+      // Each takes one step in the index; the minimum and maximum in one statement would read all rows.
+      for order in ["ASC", "DESC"] {
+        let select = try connection.statement(
+          "SELECT used_at FROM entry WHERE budget = ?1 ORDER BY used_at \(order) LIMIT 1"
+        )
+        if let time = try select.first([.integer(budget.rawValue)], { $0.integer(0) }) { times.append(time) }
+      }
+    }
+    return times.min().flatMap { oldest in times.max().map { oldest...$0 } }
   }
 
   func isEmpty() throws(SQLiteError) -> Bool {
