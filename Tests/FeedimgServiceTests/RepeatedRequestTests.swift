@@ -122,6 +122,24 @@ import Testing
     #expect(!isKnown(long))
   }
 
+  @Test func `a change of the settings counts for the next repeated request`() throws {
+    let origin = try LoopbackServer { request in
+      let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
+      return .response(200, fields, body: SampleImage.jpeg + [request.path == "/t" ? 0 : 1])
+    }
+    let service = try ServiceRun(["--network=cellular"])
+    let client = try RawClient(service.socket)
+    let target = RawClient.target(image: origin.url("/o"), thumbnail: origin.url("/t"))
+    func lastByte() -> UInt8? {
+      client.get(target, "X: a")
+      return client.response().body.last
+    }
+    for _ in 0..<4 { #expect(lastByte() == 0) }
+    let change = #"{"always-load-originals-on-cellular":true}"#
+    _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", change)
+    #expect(lastByte() == 1)
+  }
+
   @Test func `a repeated request gets the head and the body that a new one gets`() throws {
     let version = Mutex<UInt8>(0)
     let origin = try LoopbackServer { request in

@@ -25,12 +25,15 @@ extension ImageLoader {
   ///
   /// The call waits neither for files nor for servers.
   ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - facts: Returns the current facts, for a caller that shares them among items; nil to read them.
   /// - Returns: Nil if the image needs a file, a request or an observer; then a load is necessary.
-  package func lookUpInMemory(_ item: FeedItem) -> MemoryHit? {
+  package func lookUpInMemory(_ item: FeedItem, by facts: (() -> DecisionContext)? = nil) -> MemoryHit? {
     guard observers.isEmpty else { return nil }
     let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
     guard found.original != nil || found.thumbnail != nil else { return nil }
-    let context = decisionContext()
+    let context = facts?() ?? decisionContext()
     let isLocal = context.reader.isLocal(item)
     func seen(others presence: Presence) -> Situation {
       context.reader.situation(

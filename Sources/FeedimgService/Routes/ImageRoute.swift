@@ -5,6 +5,8 @@ import FeedimgModel
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
 struct ImageRoute: Sendable {
   let loader: ImageLoader
+  /// The facts for images in memory.
+  let facts: LoopFacts
   let upgrades: UpgradePublisher
   let metrics: ServiceMetrics
   /// The folder of the images.
@@ -23,7 +25,7 @@ struct ImageRoute: Sendable {
       request.fields["Cache-Control"] == nil,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
       let item = request.item ?? (try? request.target.item),
-      let image = loader.lookUpInMemory(item)
+      let image = loader.lookUpInMemory(item, by: { facts.current })
     else { return nil }
     let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
     var response: ServiceResponse

@@ -21,6 +21,7 @@ extension RouteTable {
     let activePolicy = configuration.loader.policy.name ?? "default"
     let image = ImageRoute(
       loader: loader,
+      facts: LoopFacts(of: loader),
       upgrades: sources.upgrades,
       metrics: metrics,
       folder: cache.folder,
