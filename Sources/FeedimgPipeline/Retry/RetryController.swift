@@ -220,7 +220,7 @@ import FeedimgTransfer
   /// Whether the circuit of an origin is open or half-open.
   func isOpen(_ origin: String) -> Bool { breaker.isOpen(origin) }
 
-  /// Ends a probe that was cancelled without a result.
+  /// Ends a probe without a result, and lets others look at the circuit again.
   func probeEnded(_ origin: String) {
     breaker.probeEnded(origin)
     changed(origin)

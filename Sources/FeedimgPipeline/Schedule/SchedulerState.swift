@@ -28,7 +28,7 @@ struct SchedulerState: Sendable {
   enum Action: Hashable, Sendable {
     /// The download has a slot: start or resume it.
     case start(Ticket)
-    /// The download has lost its slot, and its transfer is ending: then call ``stopped(_:at:)`` or ``leave(_:)``.
+    /// The download has lost its slot: call ``stopped(_:at:)`` or ``leave(_:)`` once its transfer has ended.
     case preempt(Ticket)
   }
 

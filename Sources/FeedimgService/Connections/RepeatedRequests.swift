@@ -65,7 +65,7 @@ final class RepeatedRequestHandler: ChannelDuplexHandler {
     } else {
       head = nil
       connection.send(response)
-      // The connection reports a field that is not well-formed, so the head is that of a problem.
+      // If a field is not well-formed, the connection sends a problem instead, with another head.
       guard let version = response.version, let head, response.length ?? 0 <= connection.limits.chunk,
         response.fields.fields.allSatisfy(\.isWellFormed)
       else { return }
