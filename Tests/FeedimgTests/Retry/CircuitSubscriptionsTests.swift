@@ -61,6 +61,19 @@ import Testing
     #expect(woken(at: reopening + .seconds(5)) === second)
   }
 
+  @Test mutating func `a subscriber of two origins that are due together wakes once`() {
+    let subscription = subscribe()
+    let other = CircuitSubscriptions.Waiting(
+      subscription: subscription,
+      notBefore: .zero,
+      waitsForHost: true,
+      wake: {}
+    )
+    subscriptions.add(other, to: "other")
+    #expect(woken(at: .seconds(5)) === subscription)
+    #expect(subscriptions.count == 0)
+  }
+
   @Test mutating func `no subscriber wakes to probe while a load probes`() throws {
     let reopening = try fail()
     let subscription = subscribe()
