@@ -1,3 +1,4 @@
+import FeedimgModel
 import LoopbackServer
 import NIOCore
 import NIOEmbedded
@@ -13,10 +14,12 @@ import Testing
   private let register = ConnectionRegister(limit: 10, bodyLimit: 1000)
 
   /// A connection whose immediate responses name the parameter of the request.
-  private func connect(_ access: AccessRule = .sameUser) throws -> EmbeddedChannel {
-    let immediate: RouteTable.ImmediateHandler = { request in
+  private func connect(
+    _ access: AccessRule = .sameUser,
+    immediate: @escaping RouteTable.ImmediateHandler = { request in
       ServiceResponse(text: "[\(request.target.parameters.first?.name ?? "")]", as: "a/b")
     }
+  ) throws -> EmbeddedChannel {
     let routes = RouteTable(
       [("POST", "/at", { _ in ServiceResponse(json: "{}") })],
       immediate: ["/at": immediate],
@@ -113,6 +116,24 @@ import Testing
     }
   }
 
+  @Test func `the head of a problem is not sent again`() throws {
+    // One of the first two responses has a field that cannot be sent.
+    let count = Mutex(0)
+    let channel = try connect { request in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      var response = ServiceResponse(text: "[a]", as: "a/b")
+      response.version = .init(role: .original, policy: "p", rule: 1, mediaType: "a/b", checksum: 1)
+      response.encodedHead = request.encodedHead
+      if number == 2 { response.fields.fields.append(.init(name: "A", value: "b\r\nC: d")) }
+      return response
+    }
+    let statuses = try (0..<5).map { _ in try responses(to: Self.get("a"), on: channel) }
+    #expect(statuses == [["200[a]"], ["500"], ["200[a]"], ["200[a]"], ["200[a]"]])
+  }
+
   @Test func `the number and the length of remembered requests are limited`() throws {
     let channel = try connect()
     for number in 0...512 { _ = try responses(to: Self.get("\(number)"), on: channel) }
@@ -138,6 +159,21 @@ import Testing
     let change = #"{"always-load-originals-on-cellular":true}"#
     _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", change)
     #expect(lastByte() == 1)
+  }
+
+  @Test func `repeated requests for a range of all bytes count as 206`() throws {
+    let origin = try LoopbackServer { _ in
+      .response(200, [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")], body: SampleImage.jpeg)
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    let client = try RawClient(service.socket)
+    let target = RawClient.target(image: origin.url("/o"), thumbnail: origin.url("/t"))
+    for _ in 0..<5 {
+      client.get(target, "Range: bytes=0-")
+      #expect(client.response().head.hasPrefix("HTTP/1.1 206 "))
+    }
+    let counted = #"feedimg_requests_total{route="/v1/image",status="206"} 5"#
+    #expect(try service.curl("/metrics").text.contains(counted))
   }
 
   @Test func `a repeated request gets the head and the body that a new one gets`() throws {

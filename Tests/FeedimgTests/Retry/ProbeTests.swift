@@ -1,5 +1,7 @@
 import FeedimgModel
 import FeedimgSettings
+import FeedimgSystem
+import FeedimgTransfer
 import LoopbackServer
 import Synchronization
 import Testing
@@ -124,6 +126,35 @@ import Testing
     gate.open()
     await #expect(throws: LoadError.self) { try await busy.value }
     #expect(try await prefetch.value == SampleImage.jpeg)
+  }
+
+  @Test @PipelineActor func `a failed probe ends, even if the circuit opened again while it ran`() async throws {
+    let time = ManualTime()
+    let retries = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
+    let url = try ImageURL("http://a.example/a.jpg")
+    /// A load that sends its request at once, and fails after some time.
+    func load(_ error: LoadError, after duration: Duration = .zero) -> Task<Void, Never> {
+      PipelineActor.task {
+        try? await retries.perform(url, key: error.message) { attempt async throws(LoadError) in
+          try attempt.begin()
+          if duration > .zero { try? await time.time.sleep(duration) }
+          throw error
+        }
+      }
+    }
+    var busy = LoadError(.status, message: "busy", status: 503)
+    busy.retryAfter = 10
+    let earlier = load(busy, after: .seconds(3))
+    while time.sleepers < 1 { await Task.yield() }
+    for number in 0..<5 { await load(LoadError(.timeout, message: "\(number)")).value }
+    time.pass(.seconds(2))
+    let probe = load(LoadError(.timeout, message: "silent"), after: .seconds(2))
+    await time.pass(.seconds(1), when: 2)
+    await earlier.value
+    time.pass(.seconds(1))
+    await probe.value
+    time.pass(.seconds(10))
+    #expect(retries.silence(of: url) == nil, "the next load may probe")
   }
 
   @Test func `when a probe is cancelled, the next load probes at once`() async throws {

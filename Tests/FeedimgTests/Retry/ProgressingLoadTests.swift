@@ -98,6 +98,20 @@ import Testing
     #expect(time.sleepers == 0)
   }
 
+  @Test func `progress gives more attempts for ten minutes only`() async throws {
+    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 2))
+    // Without the limit, the load would go on until its 20th attempt.
+    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { min($0, 20) * Self.goodPart }
+    let minutes = Task {
+      while !Task.isCancelled {
+        if time.sleepers == 1 { time.pass(.seconds(60)) }
+        await Task.yield()
+      }
+    }
+    #expect(await load.value.tries == 11)
+    minutes.cancel()
+  }
+
   @Test(arguments: [(goodPart, false), (10, true)])
   func `good progress does not count against the network`(
     _ kept: Int,
