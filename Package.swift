@@ -260,7 +260,7 @@ let package = Package(
     // Uses a cache as the library does, for Benchmarks/cache.
     benchmark("CacheBenchmark", ["FeedimgHTTPCache", "FeedimgModel", "FeedimgSystem"]),
     // Many downloads in one process, for Benchmarks/transfers.
-    benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel"]),
+    benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel", "FeedimgSystem"]),
     // A scrolling client, for Benchmarks/pipeline.
     benchmark("PipelineBenchmark", ["Feedimg"]),
 

@@ -15,8 +15,7 @@ final class KeptFolder: Sendable {
 
 /// Writes a body to a file that has no name until it is complete (open(2), O_TMPFILE).
 final class FileReceiver: BodyReceiving, @unchecked Sendable {
-  // Unchecked: only the transfer thread uses the mutable state, because it calls the receiver and runs the
-  // tasks.
+  // Unchecked: the caller uses the mutable state only before and after the transfer, and curl's thread during it.
   private struct State: ~Copyable {
     var file: PageWriter
     /// The remaining bytes. Nil if the server did not announce a length.

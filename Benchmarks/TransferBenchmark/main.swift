@@ -5,6 +5,7 @@
 // Downloads PREFIX1 to PREFIXCOUNT and discards the bodies. With --keep, each appears in DIRECTORY when it is
 // complete.
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import Glibc
 import Synchronization
@@ -62,12 +63,14 @@ final class Counter: Sendable {
 
 @Sendable func run(_ plan: Plan, _ downloader: CurlDownloader) async -> Int32 {
   let counter = Counter()
+  // All callers share one thread, as all loads of a program do.
+  let thread = ThreadExecutor("tasks")
   let start = SuspendingClock().now
   do {
     let folder = try plan.directory.map { try KeptFolder(path: $0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<plan.parallel {
-        group.addTask { try await fetch(plan, folder, downloader, counter) }
+        group.addTask(executorPreference: thread) { try await fetch(plan, folder, downloader, counter) }
       }
       try await group.waitForAll()
     }
