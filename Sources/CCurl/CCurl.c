@@ -133,8 +133,7 @@ long long ccurl_received(int descriptor, int local_port, int *unread) {
       size < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received) {
     return -1;
   }
-  *unread = 0;
-  if (ioctl(descriptor, FIONREAD, unread) != 0) {
+  if (unread != NULL && ioctl(descriptor, FIONREAD, unread) != 0) {
     *unread = 0;
   }
   return (long long)info.tcpi_bytes_received;

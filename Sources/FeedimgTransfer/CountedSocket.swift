@@ -9,8 +9,7 @@ struct CountedSocket {
 
   /// - Returns: Nil if the descriptor is not the TCP socket with this local port.
   init?(_ descriptor: Int32, localPort: Int32) {
-    var unread: Int32 = 0
-    let count = ccurl_received(descriptor, localPort, &unread)
+    let count = ccurl_received(descriptor, localPort, nil)
     guard count >= 0 else { return nil }
     self.descriptor = descriptor
     self.localPort = localPort

@@ -57,8 +57,8 @@ void ccurl_prepare_thread(void);
 // Returns the number of bytes that a TCP socket has received since it was opened, TLS included (TCP_INFO,
 // tcp(7)).
 //
-// Stores in `unread` how many of them the program has not read. Returns -1 if the kernel has no such count,
-// or if the descriptor is not a TCP socket with this local port, for example after a close.
+// Stores in `unread`, unless it is NULL, how many of them the program has not read. Returns -1 if the kernel
+// has no such count, or if the descriptor is not a TCP socket with this local port, for example after a close.
 long long ccurl_received(int descriptor, int local_port, int *unread);
 
 static inline CURLcode ccurl_set_long(const ccurl_library *curl, CURL *easy, CURLoption option, long value) {
