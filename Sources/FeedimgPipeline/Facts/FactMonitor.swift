@@ -70,7 +70,7 @@ import Synchronization
     self.polled = polled
   }
 
-  isolated deinit { for task in tasks + [probe, polling].compactMap(\.self) { task.cancel() } }
+  deinit { for task in tasks + [probe, polling].compactMap(\.self) { task.cancel() } }
 
   /// Counts the reported changes; nil while the monitor does not watch.
   ///

@@ -31,7 +31,7 @@ import FeedimgTransfer
     (self.time, self.schedule, liveness) = (time, schedule, NetworkLiveness(time))
   }
 
-  isolated deinit { alarm?.task.cancel() }
+  deinit { alarm?.task.cancel() }
 
   /// The number of remembered URLs and origins.
   var recordCount: Int { negatives.count + breaker.count }

@@ -31,7 +31,7 @@ import Synchronization
     state = SchedulerState(limits: LinkMeter(network: .other).limits, interval: interval)
   }
 
-  isolated deinit { alarm?.task.cancel() }
+  deinit { alarm?.task.cancel() }
 
   var limits: TransferLimits { state.limits }
 
