@@ -163,7 +163,11 @@ import Testing
 
   @Test func `repeated requests for a range of all bytes count as 206`() throws {
     let origin = try LoopbackServer { _ in
-      .response(200, [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")], body: SampleImage.jpeg)
+      .response(
+        200,
+        [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")],
+        body: SampleImage.jpeg
+      )
     }
     let service = try ServiceRun(["--network=wifi"])
     let client = try RawClient(service.socket)

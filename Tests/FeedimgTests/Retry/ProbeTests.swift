@@ -128,7 +128,9 @@ import Testing
     #expect(try await prefetch.value == SampleImage.jpeg)
   }
 
-  @Test @PipelineActor func `a failed probe ends, even if the circuit opened again while it ran`() async throws {
+  @Test @PipelineActor func `a failed probe ends, even if the circuit opened again while it ran`()
+    async throws
+  {
     let time = ManualTime()
     let retries = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
     let url = try ImageURL("http://a.example/a.jpg")
