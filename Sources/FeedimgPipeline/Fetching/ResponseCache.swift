@@ -113,7 +113,9 @@ package final class ResponseCache: Sendable {
   private func revalidate(_ request: FetchRequest, _ hit: ResponseStore.Hit) {
     let exchange = validation(request, hit, .none)
     PipelineActor.task { [self] in
-      _ = try? await coalescer.value(for: key(of: exchange)) { await exchange.run($0) }
+      _ = try? await coalescer.value(for: key(of: exchange), handle: LoadHandle(.prefetch)) {
+        await exchange.run($0)
+      }
     }
   }
 
