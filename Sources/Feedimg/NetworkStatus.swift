@@ -44,11 +44,6 @@ public struct NetworkStatus: Sendable {
   /// Reading it takes microseconds, or a millisecond with services on the bus. It sends no packet.
   public var state: NetworkState { monitor.currentState() }
 
-  /// How often the kernel dropped change messages because too many came at once.
-  ///
-  /// After each loss, the state was read again in full.
-  public var overrunCount: Int { monitor.overrunCount }
-
   /// Calls back with the current state at once, then after each change.
   ///
   /// The same state is never reported twice in a row. A new mark is a change too.

@@ -22,9 +22,6 @@ package struct Box: Sendable, Hashable {
     }
   }
 
-  /// Whether the box has no state.
-  var isEmpty: Bool { choices.contains { $0.isEmpty } }
-
   /// The number of states, impossible ones included.
   package var count: Int { choices.reduce(1) { $0 * $1.count } }
 }

@@ -31,8 +31,6 @@ package struct PolicyReport: Sendable, Hashable {
 
   package var errors: [Finding] { findings.filter { $0.severity == .error } }
 
-  package var warnings: [Finding] { findings.filter { $0.severity == .warning } }
-
   /// Such as `default: 6 rules, 4 facts, 90 states`.
   package var headline: String {
     "\(name): \(Self.count(ruleCount, "rule")), \(Self.count(factCount, "fact")), \(Self.count(stateCount, "state"))"

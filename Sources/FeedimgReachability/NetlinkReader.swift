@@ -12,8 +12,6 @@ package final class NetlinkReader: NetworkReading {
   ///
   /// A thread takes it out of the mutex. A second thread at the same time opens its own.
   private let idleKernel = Mutex<KernelConnection?>(nil)
-  /// The number of times that the kernel dropped events.
-  let overruns = Atomic(0)
 
   private let choose: @Sendable () -> NetworkServices
   private let adviceLifetime: Duration

@@ -8,12 +8,8 @@ import FeedimgPolicy
 /// Methods take the name of an installed policy, such as `data-saver`, or the path of a file. Each call reads
 /// the files again.
 public struct Policies: Sendable {
-  /// The origin of a policy; a later layer replaces a policy of the same name in an earlier layer.
-  public typealias Layer = PolicyLayer
   /// The policy in force, its origin, and the reasons against other files.
   public typealias Status = PolicyStatus
-  /// A place that was searched for a policy, and its state.
-  public typealias Candidate = PolicyStatus.Candidate
 
   /// The names of the policies that come with feedimg, the default first.
   public static var shippedNames: [String] { ShippedPolicies.all.map(\.name) }

@@ -36,7 +36,7 @@ extension ImageLoader {
     guard !isForWhole else { return .whole(try await operation.run()) }
     let (first, leave) = await Promise<Result<ImageDelivery, LoadError>>.of { promise in
       var operation = operation
-      operation.onArrival = { image in
+      operation.onResponse = { image in
         if image.isLong { promise.resolve(.success(.arriving(image, leave: {}))) }
       }
       operation.isDelivered = { promise.current != nil }

@@ -20,7 +20,7 @@ package struct ImageLoad: Sendable {
   /// Hears of the progress, first with the head of the response and zero bytes.
   package var listener: InFlightLoad.Listener?
   /// Called as soon as readers can read the arriving image.
-  var onArrival: (@Sendable (StreamingImage) -> Void)?
+  var onResponse: (@Sendable (StreamingImage) -> Void)?
   /// Receives the steps of this load, in addition to the observers of the loader.
   var observer: (any LoadObserving)?
 
@@ -271,9 +271,9 @@ package struct ImageLoad: Sendable {
   }
 
   private func responseListener(_ plan: Plan) -> InFlightLoad.ResponseListener? {
-    guard let onArrival else { return nil }
+    guard let onResponse else { return nil }
     return { response in
-      onArrival(
+      onResponse(
         StreamingImage(
           variant: plan.variant,
           resolution: plan.resolution,

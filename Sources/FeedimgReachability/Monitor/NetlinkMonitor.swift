@@ -68,11 +68,6 @@ package final class NetlinkMonitor: NetworkMonitoring {
     self.polling = polling
   }
 
-  /// The number of times that the kernel dropped events.
-  ///
-  /// After each, the monitor read the whole state again.
-  package var overrunCount: Int { reader.overruns.load(ordering: .relaxed) }
-
   package func currentState() -> NetworkState { reader.currentState() }
 
   /// Calls back with the current state, then with each change.
@@ -158,8 +153,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
         let state = reader.freshState()
         watch.observed(state, at: now)
       case .drain:
-        let events = drain(sources)
-        watch.received(events, at: now)
+        watch.received(sources.events.drain(), at: now)
       case .publish(let state):
         for report in listeners.withLock({ $0.takeAll() }) { report(state) }
       case .sleep(let until, let orEvent):
@@ -170,19 +164,10 @@ package final class NetlinkMonitor: NetworkMonitoring {
         let wake = sources.wait(atMost: until - now, orEvent: orEvent)
         let isRequested = isRefreshRequested.exchange(false, ordering: .relaxed)
         if isRequested || wake.isResumed { watch.woke(at: now) }
-        if wake.hasEvents {
-          let events = drain(sources)
-          watch.received(events, at: now)
-        }
+        if wake.hasEvents { watch.received(sources.events.drain(), at: now) }
       }
     }
     withExtendedLifetime(watcher) {}
-  }
-
-  private func drain(_ sources: EventSources) -> NetworkWatch.Events {
-    let events = sources.events.drain()
-    if events == .overrun { reader.overruns.add(1, ordering: .relaxed) }
-    return events
   }
 
   /// The time on poll(2)'s clock, which stops while the machine sleeps.

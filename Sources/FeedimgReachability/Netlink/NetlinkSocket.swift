@@ -117,13 +117,6 @@ struct NetlinkRequest {
     withUnsafeBytes(of: value) { add(type, bytes: $0) }
   }
 
-  /// Adds a text with its terminating NUL.
-  mutating func add(_ type: Int, text: String) {
-    var text = text
-    text.append("\0")
-    text.withUTF8 { add(type, bytes: UnsafeRawBufferPointer($0)) }
-  }
-
   mutating func add(_ type: Int, bytes payload: UnsafeRawBufferPointer) {
     append(UInt16(4 + payload.count))
     append(UInt16(type))

@@ -47,7 +47,6 @@ enum LinkFlags {
 enum OperationalState {
   static let unknown: UInt8 = 0
   static let notPresent: UInt8 = 1
-  static let down: UInt8 = 2
   static let lowerLayerDown: UInt8 = 3
   static let dormant: UInt8 = 5
   static let up: UInt8 = 6

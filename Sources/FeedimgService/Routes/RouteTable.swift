@@ -32,9 +32,6 @@ struct RouteTable: Sendable {
   /// Whether the gateway responds to a path, rather than a route.
   func isGateway(_ path: String) -> Bool { routes[path] == nil && gateway?.takes(path) ?? false }
 
-  /// All paths.
-  var paths: [String] { routes.keys.sorted() }
-
   /// The response to a request; a refusal is a problem document.
   func response(to request: ServiceRequest) async -> ServiceResponse {
     let response: ServiceResponse
