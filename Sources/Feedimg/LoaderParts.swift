@@ -91,7 +91,8 @@ extension ImageLoader {
     let (time, store) = (MonotonicTime.system(), parts.store)
     // A memory that keeps nothing need not hear of removals.
     let keepsInMemory = configuration.keepsInMemory
-    self.init(
+    let overrides = try CheckedOverride.check(configuration.overrides, among: parts.catalog.facts)
+    let resources = LoaderResources(
       network: parts.network,
       settings: settings,
       store: store,
@@ -101,7 +102,6 @@ extension ImageLoader {
       ),
       downloader: downloader,
       policy: parts.policy,
-      overrides: try CheckedOverride.check(configuration.overrides, among: parts.catalog.facts),
       hostFacts: HostFacts(configuration.hostFacts),
       budget: budget,
       decoder: configuration.decoder,
@@ -118,6 +118,7 @@ extension ImageLoader {
         } : nil,
       bandwidthMemory: (try? folders.state).map { BandwidthMemory(folder: $0) }
     )
+    self.init(resources, overrides: overrides)
   }
 }
 

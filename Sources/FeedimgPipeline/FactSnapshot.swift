@@ -56,30 +56,25 @@ extension FactSnapshot {
 extension ImageLoader {
   func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
-    let network = isNetworkGiven ? nil : currentNetwork()
-    let (bandwidth, now) = (scheduler.link.withLock { $0.reported }, clock())
-    if let bandwidth, let network, let memory = bandwidthMemory, memory.note(bandwidth, network, at: now) {
+    let network = isNetworkGiven ? nil : resources.currentNetwork()
+    let (bandwidth, now) = (resources.scheduler.link.withLock { $0.reported }, resources.clock())
+    if let bandwidth, let network, let memory = resources.bandwidthMemory,
+      memory.note(bandwidth, network, at: now)
+    {
       // Write on the disk's thread, because a decision never waits for the disk.
-      disk.enqueue { memory.flush() }
+      resources.disk.enqueue { memory.flush() }
     }
     var snapshot = FactSnapshot(
       for: policy,
-      network: network.map { trustingNetwork ? $0 : retries.liveness.judged($0) },
-      settings: settings.currentSettings(),
-      usage: usage,
+      network: network.map { trustingNetwork ? $0 : resources.retries.liveness.judged($0) },
+      settings: resources.settings.currentSettings(),
+      usage: resources.usage,
       bandwidth: bandwidth,
-      memory: bandwidthMemory,
+      memory: resources.bandwidthMemory,
       at: now
     )
     snapshot.needsCost = policy.needsCost
     return snapshot
-  }
-
-  /// Stores the latest measured bandwidth, for a program that exits.
-  package func saveBandwidth() {
-    guard let memory = bandwidthMemory, let live = scheduler.link.withLock({ $0.reported }) else { return }
-    _ = memory.note(live, network.currentState(), at: clock())
-    memory.flush()
   }
 }
 

@@ -35,7 +35,7 @@ extension ImageLoader {
       mediaType: image.mediaType,
       source: image.source,
       path: image.path,
-      freshness: image.freshness(at: clock())
+      freshness: image.freshness(at: resources.clock())
     )
   }
 
@@ -66,8 +66,9 @@ extension ImageLoader {
     _ variant: ImageVariant,
     _ cache: CachePolicy
   ) async throws(LoadError) {
-    let (url, role, settings) = (variant.url, variant.role, settings.currentSettings())
+    let (url, role, settings) = (variant.url, variant.role, resources.settings.currentSettings())
     let key = identity.key(of: url)
+    let (memory, store) = (resources.memory, resources.store)
     guard let mediaType = MediaType.sniff(Array(bytes.prefix(MediaType.prefixLength)), declared: nil) else {
       throw LoadError(.notAnImage, url: url, message: "the bytes are not a supported image")
     }
@@ -75,8 +76,8 @@ extension ImageLoader {
       let limit = settings.downloadLimit
       throw LoadError(.tooLarge, url: url, message: "the image is above the limit of \(limit)")
     }
-    follow(settings)
-    let now = clock()
+    resources.follow(settings)
+    let now = resources.clock()
     let head = ResponseHead(
       status: 200,
       fields: HTTPFields([.init(name: "Content-Type", value: mediaType)]),
@@ -92,20 +93,20 @@ extension ImageLoader {
       response: response
     )
     // A store that still runs would replace the new file by an older one.
-    _ = await stores[key]?.value()
+    _ = await resources.stores[key]?.value()
     if cache.usesMemory { memory.insert(image, for: key) } else { memory.remove(key) }
     guard cache.usesDisk else {
       guard memory.has(image, for: key) else {
         throw LoadError(.tooLarge, url: url, message: "memory does not keep an image of this size")
       }
-      let removed = await writes.run { [store] in
+      let removed = await resources.writes.run {
         Result { () throws(CacheError) -> Bool in try store.remove(key) }
       }
       guard case .failure(let error) = removed else { return }
       throw LoadError(.unavailable, url: url, message: "an older file stays: \(error)")
     }
     let metadata = ImageMetadata(key: key, role: role, mediaType: mediaType, response: response)
-    let stored = await writes.run { [store] in
+    let stored = await resources.writes.run {
       Result { () throws(CacheError) -> StoredImage in
         let writer = try store.makeWriter()
         defer { writer.discard() }

@@ -9,14 +9,14 @@ extension ImageLoader {
     by cache: CachePolicy = .default
   ) async -> FetchedImage? {
     let key = identity.key(of: variant.url)
-    guard cache.usesMemory, let image = memory[key] else {
+    guard cache.usesMemory, let image = resources.memory[key] else {
       return cache.usesDisk ? await stored(variant, fillsMemory: cache.usesMemory) : nil
     }
     // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
-    if cache.usesDisk { uses.note(key) }
+    if cache.usesDisk { resources.uses.note(key) }
     LoadEventReporter.report(.found(.memory))
     var fetched = FetchedImage(image, from: .memory)
-    if image.path == nil { fetched.storing = stores[key] }
+    if image.path == nil { fetched.storing = resources.stores[key] }
     return fetched
   }
 
@@ -26,7 +26,8 @@ extension ImageLoader {
     fillsMemory: Bool = true
   ) async -> FetchedImage? {
     let (key, sent) = (identity.key(of: variant.url), identity.adapted(for: variant.url).sent)
-    let image = await disk.run { [memory, store] in
+    let image = await resources.disk.run { [resources] in
+      let (memory, store) = (resources.memory, resources.store)
       let read = { store.read(key, for: sent).map(MemoryCache.Image.init) }
       return fillsMemory ? memory.fill(key, from: read) : read()
     }

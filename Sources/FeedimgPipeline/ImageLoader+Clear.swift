@@ -7,7 +7,7 @@ extension ImageLoader {
   /// Removes all images from the memory of this loader; the disk keeps them.
   ///
   /// Views keep what they show.
-  public func clearMemory() { memory.removeAll() }
+  public func clearMemory() { resources.memory.removeAll() }
 
   /// Removes all images from the disk, including pinned ones, and from the memory of all programs that share it.
   ///
@@ -15,7 +15,7 @@ extension ImageLoader {
   ///
   /// - Throws: ``ConfigurationError`` if a file cannot be removed. All others are removed.
   public func clearCache() async throws(ConfigurationError) {
-    let failure = await writes.run { [store] () -> CacheError? in
+    let failure = await resources.writes.run { [store = resources.store] () -> CacheError? in
       do throws(CacheError) {
         try store.clear()
         return nil
@@ -32,7 +32,7 @@ extension ImageLoader {
   /// Interrupted downloads keep their bytes, so that later loads resume them. A ``Prefetch`` continues with its next
   /// image, and a slot loads again when its facts change or it is shown again.
   public func cancelLoads() {
-    coalescer.cancel()
-    revalidator.coalescer.cancel()
+    resources.coalescer.cancel()
+    resources.revalidator.coalescer.cancel()
   }
 }

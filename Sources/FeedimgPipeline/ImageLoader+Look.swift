@@ -8,14 +8,14 @@ extension ImageLoader {
     // Read the policy first, because it decides which services are asked about the network.
     let policy = policy.current()
     let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
-    return snapshotCache.context(of: snapshot, policy, overrides, hostFacts.declared)
+    return snapshotCache.context(of: snapshot, policy, overrides, resources.hostFacts.declared)
   }
 
   /// Returns the current decision for an item, like ``resolve(_:facts:)``, without the reasons in words.
   package func decide(_ item: FeedItem) -> DecisionContext.Decided {
     let context = decisionContext()
     let isCached = presence(of: [item], context)
-    let values = hostFacts.declared(in: [:])
+    let values = resources.hostFacts.declared(in: [:])
     let situation = context.situation(of: item, values, isCached: isCached)
     let decision = context.policy.decide(situation)
     return DecisionContext.Decided(
@@ -38,11 +38,11 @@ extension ImageLoader {
     let keys =
       context.asksCache && cache.usesDisk
       ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0.map { identity.key(of: $0.url) } } } : []
-    let cached = Set(zip(keys, keys.isEmpty ? [] : store.contains(keys)).lazy.filter(\.1).map(\.0))
-    memory.dropRemoved()
+    let cached = Set(zip(keys, keys.isEmpty ? [] : resources.store.contains(keys)).lazy.filter(\.1).map(\.0))
+    resources.memory.dropRemoved()
     return { url in
       let key = self.identity.key(of: url)
-      return cached.contains(key) || cache.usesMemory && self.memory.contains(key)
+      return cached.contains(key) || cache.usesMemory && self.resources.memory.contains(key)
     }
   }
 
@@ -51,7 +51,7 @@ extension ImageLoader {
     guard let size = request?.size else { return item }
     return item.sized(for: size) { url in
       let key = identity.key(of: url)
-      return memory[key] != nil || store.contains([key]) == [true]
+      return resources.memory[key] != nil || resources.store.contains([key]) == [true]
     }
   }
 
@@ -64,17 +64,9 @@ extension ImageLoader {
   package func requireCost() -> Bool {
     let isNews = policy.requireCost()
     // Loaders share the network, so refresh it only if no other loader has needed the cost.
-    guard base?.policy.requireCost() ?? isNews else { return isNews }
-    network.refresh()
+    guard policy === resources.policy ? isNews : resources.policy.requireCost() else { return isNews }
+    resources.network.refresh()
     _ = decisionContext()
     return true
-  }
-
-  /// Returns the current network; bytes that arrive from here on are counted for it.
-  func currentNetwork() -> NetworkState {
-    let state = network.currentState()
-    meter?.note(state)
-    facts.observed(state)
-    return state
   }
 }

@@ -21,12 +21,12 @@ extension ImageLoader {
     let others = overrides.filter { !replaced.contains($0.fact) }
     let policy =
       if let name {
-        try namedPolicies.policy(named: name, on: self.policy.catalog)
+        try resources.namedPolicies.policy(named: name, on: self.policy.catalog)
       } else {
         self.policy
       }
     if policy !== self.policy, policy.current().needsCost { self.policy.requireCost() }
-    return ImageLoader(self, policy: policy, overrides: others + given)
+    return ImageLoader(resources, policy: policy, overrides: others + given, identity: identity)
   }
 }
 

@@ -1,155 +1,36 @@
-package import FeedimgHTTPCache
+import FeedimgHTTPCache
 @_exported public import FeedimgModel
 import FeedimgPolicy
 import FeedimgSettings
-package import FeedimgSystem
-package import FeedimgTransfer
+import FeedimgSystem
+import FeedimgTransfer
 import FeedimgUsage
-import Synchronization
 
 /// Decides which image of an item to show, and loads it.
 ///
 /// One loader serves a whole program; use it from any thread.
 public final class ImageLoader: Sendable {
-  let network: any NetworkMonitoring
-  let settings: any SettingsReading
-  package let store: any ImageStoring
-  package let memory: MemoryCache
-  let budget: MemoryBudget
-  /// Decodes pixels; nil if the program decodes images itself.
-  package let pixels: DecodingQueue?
-  package let pressure: MemoryPressure
-  let downloader: any Downloading
+  /// What this loader shares with those that decide otherwise.
+  package let resources: LoaderResources
   package let policy: PolicyInForce
   let overrides: [CheckedOverride]
-  let hostFacts: HostFacts
   package let identity: RequestIdentity
-  /// Seconds since 1970; may jump.
-  let clock: @Sendable () -> Double
-  let coalescer: Coalescer<FetchedImage>
-  let revalidator: Revalidator
-  let scheduler: DownloadScheduler
-  package let retries: RetryController
-  /// The ledger; nil if usage is not counted.
-  let usage: (any UsageKeeping)?
-  package let meter: UsageMeter?
-  let observers: [any LoadObserving]
-  /// The service; nil if this process loads images itself.
-  let service: ServiceClient?
-  package let facts: FactMonitor
-  /// The clock for waits, which never jumps.
-  package let time: MonotonicTime
-  /// The thread on which loads read files; starts with the first load.
-  package let disk: ThreadExecutor
-  /// The thread that writes the cache and the usage ledger, so that no reader waits behind a write.
-  package let writes: ThreadExecutor
-  let stores: StoresInFlight
-  package let transfers: TransferRegistry
-  let uses: MemoryUseRecorder
   let freshness = FreshnessCache()
-  /// The stored bandwidth; nil if nothing is kept between runs.
-  let bandwidthMemory: BandwidthMemory?
-  /// The policies that callers name for single loads.
-  let namedPolicies: NamedPolicies
   /// The latest facts, reused while they stay the same.
   let snapshotCache = SnapshotCache()
-  /// The loader whose parts this one shares; nil for a loader with its own parts.
-  let base: ImageLoader?
 
+  /// Makes a loader; loaders with the same resources share images, transfers and limits.
+  ///
+  /// The policy and the identity are those of the resources unless others are given.
   package init(
-    network: any NetworkMonitoring,
-    settings: any SettingsReading,
-    store: any ImageStoring,
-    memory: MemoryCache,
-    downloader: any Downloading,
-    policy: PolicyInForce,
-    overrides: [CheckedOverride],
-    hostFacts: HostFacts = HostFacts([]),
-    budget: MemoryBudget = MemoryBudget(),
-    decoder: (any ImageDecoding)? = nil,
-    environment: [String: String] = [:],
-    identity: RequestIdentity = RequestIdentity(userAgent: "feedimg"),
-    clock: @escaping @Sendable () -> Double = SystemClock.seconds,
-    time: MonotonicTime = .system(),
-    retries: RetrySchedule = RetrySchedule(),
-    usage: (any UsageKeeping)? = nil,
-    observers: [any LoadObserving] = [],
-    service: ServiceClient? = nil,
-    bandwidthMemory: BandwidthMemory? = nil
-  ) {
-    self.service = service
-    self.bandwidthMemory = bandwidthMemory
-    self.network = network
-    self.settings = settings
-    self.store = store
-    self.memory = memory
-    self.budget = budget
-    pixels = decoder.map { DecodingQueue($0, memory) { identity.key(of: $0) } }
-    pressure = MemoryPressure(memory, environment: environment)
-    let (disk, writes) = (ThreadExecutor("feedimg-disk"), ThreadExecutor("feedimg-writes"))
-    let meter = usage.map { UsageMeter($0, network: network, time: time, on: writes) }
-    self.downloader = downloader
-    (self.usage, self.meter, self.observers) = (usage, meter, observers)
-    self.policy = policy
-    self.overrides = overrides
-    self.hostFacts = hostFacts
-    self.identity = identity
-    self.clock = clock
-    let revalidator = Revalidator(clock: clock)
-    let scheduler = DownloadScheduler(time, interval: identity.requests.interval)
-    let retries = RetryController(time, schedule: retries)
-    facts = FactMonitor(
-      network: network,
-      settings: settings,
-      time: time,
-      retries: retries,
-      polled: { PolledFacts(for: policy.current()) },
-      // Needed even if all decisions are made without reading the network.
-      onState: { meter?.note($0) },
-      onNetwork: { state in
-        downloader.forgetConnections()
-        revalidator.forgetRequests()
-        // List the running downloads before others start, because the new network may have more places.
-        let leave = scheduler.leavingPath()
-        scheduler.enter(network: state.kind)
-        // Move them to the new network after the loads with a changed decision have ended.
-        return { Task { @PipelineActor in leave() } }
-      }
-    )
-    (self.revalidator, self.scheduler, self.retries, self.time) = (revalidator, scheduler, retries, time)
-    (self.disk, self.writes, transfers, base) = (disk, writes, TransferRegistry(), nil)
-    uses = MemoryUseRecorder(of: store, for: identity.sent, on: writes)
-    (coalescer, stores, namedPolicies) = (Coalescer(), StoresInFlight(), NamedPolicies())
-    memory.whenFilled { [weak pressure] in pressure?.start() }
-  }
-
-  /// Makes a loader with another policy, other facts or other header fields, which shares images, transfers
-  /// and limits with `base`.
-  init(
-    _ base: ImageLoader,
-    policy: PolicyInForce,
-    overrides: [CheckedOverride],
+    _ resources: LoaderResources,
+    policy: PolicyInForce? = nil,
+    overrides: [CheckedOverride] = [],
     identity: RequestIdentity? = nil
   ) {
-    (self.base, self.policy, self.overrides) = (base, policy, overrides)
-    (network, settings, hostFacts) = (base.network, base.settings, base.hostFacts)
-    self.identity = identity ?? base.identity
-    (store, memory, budget, pressure) = (base.store, base.memory, base.budget, base.pressure)
-    (downloader, coalescer, scheduler, retries) = (
-      base.downloader, base.coalescer, base.scheduler, base.retries
-    )
-    (revalidator, transfers, facts) = (base.revalidator, base.transfers, base.facts)
-    (disk, writes, stores) = (base.disk, base.writes, base.stores)
-    (usage, meter, observers, pixels) = (base.usage, base.meter, base.observers, base.pixels)
-    (clock, time, service, uses) = (base.clock, base.time, base.service, base.uses)
-    (bandwidthMemory, namedPolicies) = (base.bandwidthMemory, base.namedPolicies)
-  }
-
-  deinit {
-    guard base == nil else { return }
-    saveBandwidth()
-    disk.stop()
-    writes.stop()
+    (self.resources, self.overrides) = (resources, overrides)
+    self.policy = policy ?? resources.policy
+    self.identity = identity ?? resources.identity
   }
 
   /// Makes a loader that also sends header fields to an origin, and shares everything else with this one.
@@ -159,7 +40,8 @@ public final class ImageLoader: Sendable {
   ///   - origin: See `ImageURL.origin`.
   /// - Returns: The loader, which never shares an image with one that sends other values.
   package func sending(_ fields: HTTPFields, to origin: String) -> ImageLoader {
-    ImageLoader(self, policy: policy, overrides: overrides, identity: identity.adding(fields, for: origin))
+    let identity = identity.adding(fields, for: origin)
+    return ImageLoader(resources, policy: policy, overrides: overrides, identity: identity)
   }
 
   /// Reduces the work of a loader that is idle.
@@ -167,20 +49,20 @@ public final class ImageLoader: Sendable {
   /// The loader stops watching the network and the settings until the next transfer, unless a load waits for
   /// them. Memory drops second copies of images.
   package func rest() {
-    Task { @PipelineActor [facts] in facts.rest() }
-    memory.removeCopies()
+    Task { @PipelineActor [resources] in resources.facts.rest() }
+    resources.memory.removeCopies()
   }
 
   /// Warnings for the user about the settings and the policy, such as a refused file.
   ///
   /// Each warning is reported once, as one line.
   public var warnings: [String] {
-    settings.takeWarnings() + policy.takeWarnings() + hostFacts.takeWarnings()
-      + (usage?.takeWarnings() ?? [])
+    resources.settings.takeWarnings() + policy.takeWarnings() + resources.hostFacts.takeWarnings()
+      + (resources.usage?.takeWarnings() ?? [])
   }
 
   /// A summary of the service's work for this loader, or why it did none; nil before it was needed.
-  public var serviceAccount: String? { service?.account }
+  public var serviceAccount: String? { resources.service?.account }
 
   /// The policy that decides now, its source, and why no other one applies.
   public var policyInForce: PolicyStatus { policy.status() }
@@ -224,14 +106,8 @@ public final class ImageLoader: Sendable {
     let context = decisionContext(trustingNetwork: trustingNetwork)
     let isCached = presence(of: items, context, by: cache)
     return items.map { item in
-      context.resolution(of: item, hostFacts.declared(in: facts(item)), isCached: isCached)
+      context.resolution(of: item, resources.hostFacts.declared(in: facts(item)), isCached: isCached)
     }
-  }
-
-  /// Applies the user's limits, also after they changed.
-  func follow(_ settings: UserSettings) {
-    store.follow(settings)
-    memory.setLimits(budget.limits(settings))
   }
 
   /// Loads the image of an item that the policy chooses: from memory, from disk, or from the network.

@@ -52,7 +52,7 @@ public final class TestEnvironment: Sendable {
     let (catalog, time) = (try PolicyCatalog(configuration), clock)
     let (settings, isDecoding) = (SettingsStore(folder: folder + "/config"), configuration.decoder != nil)
     let now: @Sendable () -> Double = { time.now }
-    loader = ImageLoader(
+    let resources = LoaderResources(
       network: network,
       settings: settings,
       store: DiskCache(
@@ -63,7 +63,6 @@ public final class TestEnvironment: Sendable {
       memory: MemoryCache { MemoryLimits(total: .mebibytes(32), isDecoding: isDecoding) },
       downloader: server,
       policy: try PolicyInForce(configuration.policy, on: catalog),
-      overrides: try CheckedOverride.check(configuration.overrides, among: catalog.facts),
       hostFacts: HostFacts(configuration.hostFacts),
       budget: MemoryBudget(isDecoding: isDecoding),
       decoder: configuration.decoder,
@@ -74,6 +73,8 @@ public final class TestEnvironment: Sendable {
       retries: RetrySchedule(maximumTries: 1),
       observers: configuration.observers
     )
+    let overrides = try CheckedOverride.check(configuration.overrides, among: catalog.facts)
+    loader = ImageLoader(resources, overrides: overrides)
   }
 
   deinit { Self.remove(folder) }

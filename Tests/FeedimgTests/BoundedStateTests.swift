@@ -50,15 +50,15 @@ import Testing
         }
       }
     }
-    #expect(loader.coalescer.isIdle, "no load leaves state behind")
-    let isIdle = await loader.scheduler.isIdle
+    #expect(loader.resources.coalescer.isIdle, "no load leaves state behind")
+    let isIdle = await loader.resources.scheduler.isIdle
     #expect(isIdle, "nor does a transfer")
-    #expect(await loader.facts.listenerCount == 0)
-    #expect(await loader.revalidator.recordCount == 0)
+    #expect(await loader.resources.facts.listenerCount == 0)
+    #expect(await loader.resources.revalidator.recordCount == 0)
     // At most 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
-    let count = await loader.retries.recordCount
+    let count = await loader.resources.retries.recordCount
     #expect((1...2560).contains(count), "\(count)")
-    #expect(loader.memory.encoded.size <= ByteCount(100_000))
+    #expect(loader.resources.memory.encoded.size <= ByteCount(100_000))
   }
 
   @Test func `released slots leave nothing behind`() async throws {
@@ -78,6 +78,7 @@ import Testing
   }
 
   @PipelineActor private static func isIdle(_ loader: ImageLoader) -> Bool {
-    loader.coalescer.isIdle && loader.scheduler.isIdle && loader.facts.listenerCount == 0
+    loader.resources.coalescer.isIdle && loader.resources.scheduler.isIdle
+      && loader.resources.facts.listenerCount == 0
   }
 }

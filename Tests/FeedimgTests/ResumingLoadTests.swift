@@ -40,7 +40,9 @@ import Testing
     let stored = try await third.loader.load(item(origin))
     #expect(stored.source == .disk && stored.bytes == Self.picture)
     #expect(stored.freshness?.left == 600)
-    #expect(third.loader.store.partialDownload(of: try #require(item(origin).original).url.key) == nil)
+    #expect(
+      third.loader.resources.store.partialDownload(of: try #require(item(origin).original).url.key) == nil
+    )
     #expect(origin.requests.count == 2)
   }
 
@@ -68,7 +70,9 @@ import Testing
     origin.version = .init(Self.other, [("ETag", "\"2\""), ("Accept-Ranges", "bytes")])
     #expect(try await test.loader.load(item(origin)).bytes == Self.other)
     #expect(origin.requests.count == 2)
-    #expect(test.loader.store.partialDownload(of: try #require(item(origin).original).url.key) == nil)
+    #expect(
+      test.loader.resources.store.partialDownload(of: try #require(item(origin).original).url.key) == nil
+    )
   }
 
   @Test func `a changed image that is interrupted resumes as the new version`() async throws {
@@ -227,7 +231,7 @@ import Testing
     for await _ in arrived {}
     load.cancel()
     await #expect(throws: LoadError.self) { try await load.value }
-    while test.loader.store.partialDownload(of: key)?.bytes.count != 90_000 { await Task.yield() }
+    while test.loader.resources.store.partialDownload(of: key)?.bytes.count != 90_000 { await Task.yield() }
     let silence = Gate()
     origin.respond(always: .held(by: silence))
     let again = Task { try await test.loader.load(item) }

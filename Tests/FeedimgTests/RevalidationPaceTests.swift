@@ -26,11 +26,11 @@ import Testing
 
   /// Returns when the loader knows of the change.
   private func become(_ metered: Metered, _ test: TestLoader) async {
-    await test.loader.facts.watch()
-    let standing = test.loader.facts.generation
+    await test.loader.resources.facts.watch()
+    let standing = test.loader.resources.facts.generation
     guard test.network.currentState().metered != metered else { return }
     test.network.become(.wifi, metered: metered)
-    while test.loader.facts.generation == standing { await Task.yield() }
+    while test.loader.resources.facts.generation == standing { await Task.yield() }
   }
 
   @Test func `concurrent callers of one image share one revalidation`() async throws {
@@ -80,7 +80,7 @@ import Testing
     let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
     let key = try #require(item.original).url.key
     let keys = [key, test.loader.identity.shared(key, adding: ImageDownload.endToEnd)]
-    while keys.map({ test.loader.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 {
+    while keys.map({ test.loader.resources.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 {
       await Task.yield()
     }
     gate.open()

@@ -155,7 +155,9 @@ import Testing
     let told = RecordedValues<Revalidation>()
     let asking = Task { told.add(await test.loader.revalidation(of: image)) }
     // One caller revalidates and one waits.
-    while told.all.isEmpty, test.loader.revalidator.coalescer.count(of: image.revalidation ?? "") < 2 {
+    while told.all.isEmpty,
+      test.loader.resources.revalidator.coalescer.count(of: image.revalidation ?? "") < 2
+    {
       await Task.yield()
     }
     gate.open()
@@ -189,14 +191,16 @@ import Testing
     origin.respond(always: .held(by: gate, then: reply))
     let image = try await test.loader.load(item(origin))
     let asking = Task { await test.loader.revalidation(of: image) }
-    while test.loader.revalidator.coalescer.count(of: image.variant.url.key) == 0 { await Task.yield() }
+    while test.loader.resources.revalidator.coalescer.count(of: image.variant.url.key) == 0 {
+      await Task.yield()
+    }
     gate.open()
     guard case .failed = await asking.value else {
       Issue.record("\(because) is not a failure")
       return
     }
     // The task in the background may end after its callers have the result.
-    await test.loader.revalidator.idle()
+    await test.loader.resources.revalidator.idle()
     clock += 20
     for _ in 0..<5 {
       let again = try await test.loader.load(item(origin))
@@ -245,7 +249,7 @@ import Testing
       shown: stored,
       isReload: false
     )
-    let revalidator = test.loader.revalidator
+    let revalidator = test.loader.resources.revalidator
     let outcome = await revalidator.outcome(
       of: revalidation,
       LoadWaiter(),

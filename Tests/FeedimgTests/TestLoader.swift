@@ -100,7 +100,7 @@ final class TestLoader: Sendable {
     var policies = ImageLoader.Configuration(environment: [:])
     if followsPolicies { policies.configurationFolder = folder + "/config" }
     let store = DiskCache(folder: folder + "/cache", limits: CacheLimits(UserSettings()), clock: clock)
-    loader = ImageLoader(
+    let resources = LoaderResources(
       network: network,
       settings: settings,
       store: makeStore(store),
@@ -110,7 +110,6 @@ final class TestLoader: Sendable {
       ),
       downloader: downloader ?? CurlDownloader(userAgent: userAgent),
       policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyCatalog(policies)),
-      overrides: [],
       budget: MemoryBudget(isDecoding: decoder != nil),
       decoder: decoder,
       // Otherwise one of many loaders would always watch the memory, and memory tests could not tell which.
@@ -123,6 +122,7 @@ final class TestLoader: Sendable {
       observers: observers,
       service: makeService(folder)
     )
+    loader = ImageLoader(resources)
   }
 
   deinit { if let owned { try? FileManager.default.removeItem(atPath: owned) } }
@@ -136,11 +136,11 @@ final class TestLoader: Sendable {
 
   /// Changes the network and returns when all listeners have heard of it.
   func become(_ kind: NetworkKind, metered: Metered = .no) async {
-    await loader.facts.watch()
-    let (generation, old) = (loader.facts.generation, network.currentState())
+    await loader.resources.facts.watch()
+    let (generation, old) = (loader.resources.facts.generation, network.currentState())
     network.become(kind, metered: metered)
     guard network.currentState() != old else { return }
-    while loader.facts.generation == generation { await Task.yield() }
+    while loader.resources.facts.generation == generation { await Task.yield() }
   }
 
   /// An item with these paths on a server.

@@ -54,7 +54,7 @@ final class PrefetchWorker: Sendable {
   ) {
     (self.loader, self.items, self.report) = (loader, items, report)
     self.waits = waits
-    calls = CircuitSubscription(loader.retries) { .prefetch }
+    calls = CircuitSubscription(loader.resources.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     start = clock.now
     let allowance = PrefetchBudget(limits)
@@ -84,8 +84,8 @@ final class PrefetchWorker: Sendable {
     // A subscription that stays open would be chosen to probe servers in place of others.
     defer { calls.close() }
     loader.requireCost()
-    let number = loader.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
-    defer { loader.facts.leave(number) }
+    let number = loader.resources.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
+    defer { loader.resources.facts.leave(number) }
     await fetch(Array(items.indices))
     guard isWaiting else { return }
     for await _ in changes.stream {
@@ -139,8 +139,8 @@ final class PrefetchWorker: Sendable {
   @PipelineActor private func enter(_ index: Int) async -> StartCheck? {
     while true {
       guard !isStopped else { return nil }
-      guard loader.pressure.allowsPrefetch else { return .leaveOut(.memory) }
-      let generation = loader.facts.generation
+      guard loader.resources.pressure.allowsPrefetch else { return .leaveOut(.memory) }
+      let generation = loader.resources.facts.generation
       let decided = loader.decide(items[index])
       let role: ImageVariant.Role
       switch verdict(decided) {
@@ -266,7 +266,7 @@ final class PrefetchWorker: Sendable {
       return state.ended.count == 1
     }
     // Report in batches: waking the consumer for each small image costs as much as fetching it.
-    if isFirst { loader.writes.afterwards { self.reportOutcomes() } }
+    if isFirst { loader.resources.writes.afterwards { self.reportOutcomes() } }
   }
 
   private func reportOutcomes() {

@@ -46,7 +46,7 @@ public final class ImageSlot: Sendable {
 
   deinit {
     let (task, listener) = state.withLock { ($0.task, $0.listener) }
-    if let listener { Task { @PipelineActor [facts = loader.facts] in facts.leave(listener) } }
+    if let listener { Task { @PipelineActor [facts = loader.resources.facts] in facts.leave(listener) } }
     task?.cancel()
     screen.close()
     FreedMemory.end()
@@ -102,12 +102,12 @@ public final class ImageSlot: Sendable {
     facts: [String: String] = [:],
     priority: LoadPriority = .visible
   ) {
-    let item = loader.sized(item, for: loader.pixels == nil ? nil : pixels)
+    let item = loader.sized(item, for: loader.resources.pixels == nil ? nil : pixels)
     if let task = state.withLock({ $0.task }), task.bindAgain(item, pixels, facts, priority) {
       // A concurrent call may have bound another task.
       return state.withLock { if $0.task === task { $0.priority = priority } }
     }
-    let now = loader.time.now()
+    let now = loader.resources.time.now()
     let stay = state.withLock { state in
       defer { state.boundAt = now }
       return state.boundAt.map { now - $0 }
@@ -155,12 +155,12 @@ public final class ImageSlot: Sendable {
     // and miss a change.
     PipelineActor.task { [weak self] in
       guard let self else { return }
-      let number = loader.facts.listen(priority: { [weak self] in self?.priority ?? .prefetch }) {
+      let number = loader.resources.facts.listen(priority: { [weak self] in self?.priority ?? .prefetch }) {
         [weak self] in
         self?.state.withLock { $0.task }?.reconsider()
       }
       state.withLock { $0.listener = number }
-      loader.facts.watchPolicy(loader.policy)
+      loader.resources.facts.watchPolicy(loader.policy)
     }
   }
 }

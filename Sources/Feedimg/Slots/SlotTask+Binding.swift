@@ -23,7 +23,7 @@ extension SlotTask {
     _ facts: [String: String],
     _ priority: LoadPriority
   ) -> Bool {
-    let pixels = loader.pixels == nil ? nil : pixels
+    let pixels = loader.resources.pixels == nil ? nil : pixels
     let binding = state.withLock { $0.isOver ? nil : $0.binding }
     guard let binding, let shown = screen.latest,
       shown.goesOn(with: Presentation(item: item, pixels, facts: facts))
@@ -67,7 +67,7 @@ extension SlotTask {
     guard state.withLock({ $0.isReceiving && !$0.isOver }) else { return cancel() }
     calls.close()
     Task { [self] in
-      try? await loader.time.sleep(Self.grace)
+      try? await loader.resources.time.sleep(Self.grace)
       cancel()
     }
   }
@@ -75,6 +75,6 @@ extension SlotTask {
   /// Returns whether the chosen image is already being transferred, so that a pause would save no data.
   func isUnderWay(_ resolution: Resolution, of item: FeedItem) -> Bool {
     guard let variant = resolution.decision.image.role.flatMap({ item[$0] }) else { return false }
-    return loader.transfers.present.contains { $0.role != nil && $0.url.key == variant.url.key }
+    return loader.resources.transfers.present.contains { $0.role != nil && $0.url.key == variant.url.key }
   }
 }

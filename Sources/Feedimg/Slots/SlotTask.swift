@@ -53,11 +53,11 @@ final class SlotTask: Sendable {
   ) {
     self.loader = loader
     self.screen = screen
-    (self.item, self.pixels, self.facts) = (item, loader.pixels == nil ? nil : pixels, facts)
+    (self.item, self.pixels, self.facts) = (item, loader.resources.pixels == nil ? nil : pixels, facts)
     state = Mutex(State(pause: pause))
     let handle = LoadHandle(priority)
     self.handle = handle
-    calls = CircuitSubscription(loader.retries) { handle.priority == .visible ? .visible : nil }
+    calls = CircuitSubscription(loader.resources.retries) { handle.priority == .visible ? .visible : nil }
   }
 
   /// Takes over the screen: shows the chosen image if memory holds it, else the placeholder.
@@ -196,7 +196,7 @@ final class SlotTask: Sendable {
     let waiting = await showCached(resolution, beside: shown, load, attempt) ?? small
     async let shownCached = show(waiting, attempt, inPlaceOfWorse: true)
     if pause > .zero, resolution.decision.load != nil, !isUnderWay(resolution, of: shown.item) {
-      try? await loader.time.sleep(pause)
+      try? await loader.resources.time.sleep(pause)
       // The sleep may also have ended because no thread was available.
       guard !Task.isCancelled else { return }
     }
@@ -229,7 +229,7 @@ final class SlotTask: Sendable {
 
   /// Makes a presenter that shows the image before it is complete, if pixels are requested.
   private func presenter(_ attempt: SlotState.Binding, _ shown: Presentation) -> ScanPresenter? {
-    guard shown.request != nil, let decoding = loader.pixels else { return nil }
+    guard shown.request != nil, let decoding = loader.resources.pixels else { return nil }
     return ScanPresenter(
       decoding,
       shown.item,
@@ -280,7 +280,7 @@ final class SlotTask: Sendable {
   ) async -> DecodeRequest? {
     guard var image else { return nil }
     if let request = screen.request(attempt), image.bitmap == nil {
-      let decoding = loader.pixels
+      let decoding = loader.resources.pixels
       guard
         let bitmap = try? await decoding?.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
       else {

@@ -65,7 +65,7 @@ extension ImageLoader {
   }
 
   private func decodingQueue() throws(DecodeError) -> DecodingQueue {
-    guard let pixels else {
+    guard let pixels = resources.pixels else {
       throw DecodeError(.unavailable, "the configuration of the loader has no decoder")
     }
     return pixels

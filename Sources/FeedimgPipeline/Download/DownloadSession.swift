@@ -9,7 +9,7 @@ import Synchronization
 /// After a change of the network path, it requests the rest in the slot that it has. The receiver sees one
 /// continuous body in both cases.
 @PipelineActor struct DownloadSession {
-  let loader: ImageLoader
+  let resources: LoaderResources
   /// The request without the fields that ask for the rest.
   let request: DownloadRequest
   let incoming: IncomingResponse
@@ -22,7 +22,7 @@ import Synchronization
   private static let maximumParts = 32
 
   func perform() async throws(LoadError) {
-    let (scheduler, load) = (loader.scheduler, load)
+    let (scheduler, load) = (resources.scheduler, load)
     let ticket = scheduler.enter(host: request.url.host, load.priority)
     load.onPriority { Task { @PipelineActor in scheduler.setPriority(ticket, load.priority) } }
     // The priority may have changed before the listener was set.
@@ -82,8 +82,8 @@ import Synchronization
   /// Sends one request and waits for its response.
   private func send(_ transfer: Transfer, _ ticket: DownloadScheduler.Ticket) async throws(LoadError) {
     try attempt?.begin()
-    let (loader, attempt) = (loader, attempt)
-    let tally = loader.meter?.begin(request.url)
+    let (resources, attempt) = (resources, attempt)
+    let tally = resources.meter?.begin(request.url)
     defer { tally?.end() }
     var request = request
     let receiver = RequestReceiver(incoming: incoming, onEvent: listener(ticket), tally: tally)
@@ -94,13 +94,13 @@ import Synchronization
     }
     load.isRequested = true
     defer { load.isRequested = false }
-    loader.scheduler.link.withLock { $0.begin(at: loader.time.now()) }
+    resources.scheduler.link.withLock { $0.begin(at: resources.time.now()) }
     defer {
       let hasResponse = incoming.hasResponse
-      loader.scheduler.link.withLock { $0.end(hasResponse: hasResponse, at: loader.time.now()) }
+      resources.scheduler.link.withLock { $0.end(hasResponse: hasResponse, at: resources.time.now()) }
     }
     do throws(LoadError) {
-      try await transfer.run(request, into: receiver, by: loader.downloader)
+      try await transfer.run(request, into: receiver, by: resources.downloader)
       incoming.flush()
     } catch {
       incoming.flush()
@@ -111,9 +111,9 @@ import Synchronization
 
   /// Passes events from the transfer's thread to the scheduler and the attempt.
   private func listener(_ ticket: DownloadScheduler.Ticket) -> IncomingResponse.Listener {
-    let (scheduler, attempt, url) = (loader.scheduler, attempt, request.url)
+    let (scheduler, attempt, url) = (resources.scheduler, attempt, request.url)
     let isProbe = attempt?.isProbe == true
-    let liveness = loader.retries.liveness
+    let liveness = resources.retries.liveness
     return { event in
       switch event {
       case .responded(let status):

@@ -10,8 +10,10 @@ import FeedimgSystem
     case notModified(StoredResponse)
   }
 
-  let loader: ImageLoader
+  let resources: LoaderResources
   let variant: ImageVariant
+  /// The key of the image in the cache.
+  let key: String
   /// The fields that describe the program to the server; the store keeps those that `Vary` names.
   let identity: RequestIdentity
   /// Additional request fields, such as validators.
@@ -22,22 +24,20 @@ import FeedimgSystem
   var waitsForStorage = true
   let load: InFlightLoad
 
-  private var key: String { loader.identity.key(of: variant.url) }
-
   /// Asks caches on the way for a new response (RFC 9111 §5.2.1.4).
   nonisolated static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
 
   /// Makes one attempt.
   func run(_ attempt: Attempt) async throws(LoadError) -> Outcome {
-    let settings = loader.settings.currentSettings()
-    loader.follow(settings)
-    let removals = loader.store.removals
-    loader.transfers.begin(load, of: variant.url, variant)
-    defer { loader.transfers.end(load) }
-    let incoming = IncomingResponse(purpose(settings, removals), load, of: loader)
-    let (store, key) = (loader.store, key)
+    let settings = resources.settings.currentSettings()
+    resources.follow(settings)
+    let removals = resources.store.removals
+    resources.transfers.begin(load, of: variant.url, variant)
+    defer { resources.transfers.end(load) }
+    let incoming = IncomingResponse(purpose(settings, removals), load, of: resources)
+    let (store, key) = (resources.store, key)
     if cache.usesDisk, store.hasPartialDownloads,
-      let partial = await loader.disk.run({ store.partialDownload(of: key) })
+      let partial = await resources.disk.run({ store.partialDownload(of: key) })
     {
       incoming.resume(partial)
     }
@@ -58,7 +58,7 @@ import FeedimgSystem
     )
     request.boundFields = identity.own
     let session = DownloadSession(
-      loader: loader,
+      resources: resources,
       request: request,
       incoming: incoming,
       load: load,
@@ -81,7 +81,7 @@ import FeedimgSystem
   }
 
   private func purpose(_ settings: UserSettings, _ removals: Int) -> IncomingResponse.Purpose {
-    let (url, key, role, store, cache) = (variant.url, key, variant.role, loader.store, cache)
+    let (url, key, role, store, cache) = (variant.url, key, variant.role, resources.store, cache)
     return IncomingResponse.Purpose(
       url: url,
       limit: settings.downloadLimit,
@@ -103,7 +103,7 @@ import FeedimgSystem
   /// disk. `removals` is ``ImageStoring/removals`` when the download began.
   private func keep(_ whole: IncomingResponse.Whole, since removals: Int) async -> FetchedImage {
     LoadEventReporter.report(.verified(mediaType: whole.mediaType))
-    let (key, role, memory) = (key, variant.role, loader.memory)
+    let (key, role, memory) = (key, variant.role, resources.memory)
     var image = FetchedImage(
       bytes: whole.bytes,
       checksum: nil,
@@ -114,7 +114,7 @@ import FeedimgSystem
     )
     guard storageAllowed(head: whole.response.head) else {
       image = await store(image, whole)
-      await loader.forget(key)
+      await resources.forget(key)
       return image
     }
     guard cache.usesMemory else {
@@ -125,7 +125,7 @@ import FeedimgSystem
     let kept = image.kept(as: role)
     memory.insert(kept, for: key, since: removals)
     guard memory.has(kept, for: key) else { return await store(image, whole) }
-    guard waitsForStorage || loader.stores.hasRoom else {
+    guard waitsForStorage || resources.stores.hasRoom else {
       // Images that wait for a slow disk must not fill the memory.
       whole.writer?.discard()
       let obstacle = "not kept: too many images wait for the disk"
@@ -134,7 +134,7 @@ import FeedimgSystem
       return image
     }
     let unstored = image
-    image.storing = loader.stores.begin(key, size: image.bytes.count) {
+    image.storing = resources.stores.begin(key, size: image.bytes.count) {
       let stored = await store(unstored, whole)
       memory.noteFile(stored.path, of: kept, for: key)
       return stored
@@ -146,7 +146,7 @@ import FeedimgSystem
   ///
   /// - Returns: The image with its file, or with a note on why it has none.
   private func store(_ image: FetchedImage, _ whole: IncomingResponse.Whole) async -> FetchedImage {
-    let (key, store) = (key, loader.store)
+    let (key, store) = (key, resources.store)
     var (stored, obstacle) = (StoredImage?.none, whole.obstacle)
     if let writer = whole.writer, obstacle == nil {
       let metadata = ImageMetadata(
@@ -155,7 +155,7 @@ import FeedimgSystem
         mediaType: whole.mediaType,
         response: whole.response
       )
-      let writes = loader.writes
+      let writes = resources.writes
       let committed = await withTaskExecutorPreference(writes) {
         await Self.commit(writer, metadata, on: writes)
       }
@@ -166,7 +166,7 @@ import FeedimgSystem
     } else {
       whole.writer?.discard()
     }
-    if whole.hasPartial { loader.writes.enqueue { store.removePartialDownload(of: key) } }
+    if whole.hasPartial { resources.writes.enqueue { store.removePartialDownload(of: key) } }
     if let step = stored.map({ .stored(path: $0.path) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
       LoadEventReporter.report(step)
     }
@@ -191,7 +191,7 @@ import FeedimgSystem
   }
 }
 
-extension ImageLoader {
+extension LoaderResources {
   /// Updates a stored response from a 304, or from a response to HEAD, on disk and in memory.
   ///
   /// - Returns: The updated response, which the server may forbid to store; nil if `news` is about another version.

@@ -129,16 +129,16 @@ final class IncomingResponse: Sendable {
   private let state: Mutex<State>
   private let memory = BodyMemory()
 
-  init(_ purpose: Purpose, _ load: InFlightLoad, of loader: ImageLoader) {
+  init(_ purpose: Purpose, _ load: InFlightLoad, of resources: LoaderResources) {
     (self.purpose, self.load) = (purpose, load)
     (clock, time, scheduler, liveness) = (
-      loader.clock, loader.time, loader.scheduler, loader.retries.liveness
+      resources.clock, resources.time, resources.scheduler, resources.retries.liveness
     )
-    onProgress = { [transfers = loader.transfers] in transfers.notify() }
-    let now = loader.time.now()
+    onProgress = { [transfers = resources.transfers] in transfers.notify() }
+    let now = resources.time.now()
     // A retry continues the stream that readers already have.
     state = Mutex(
-      State(requestedAt: loader.clock(), stream: load.response, schedule: Backlog(reportedAt: now))
+      State(requestedAt: resources.clock(), stream: load.response, schedule: Backlog(reportedAt: now))
     )
   }
 

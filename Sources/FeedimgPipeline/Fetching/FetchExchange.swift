@@ -17,7 +17,7 @@ struct FetchExchange: Sendable {
 
   /// - Returns: The received response, or the stored one as it is after an update.
   @PipelineActor func run(_ load: InFlightLoad) async -> Result<StoredResponse, LoadError> {
-    let loader = cache.loader
+    let resources = cache.loader.resources
     do throws(LoadError) {
       guard !cache.isOffline(for: request.url) else {
         throw LoadError(.connection, url: request.url, message: "there is no network")
@@ -26,16 +26,16 @@ struct FetchExchange: Sendable {
       guard let stored else { return .success(response) }
       if isNotModified(response.head) {
         let size = stored.bytes.count
-        if let updated = await loader.update(stored.key, stored.response, by: response, size: size) {
+        if let updated = await resources.update(stored.key, stored.response, by: response, size: size) {
           return .success(updated)
         }
         // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the whole response.
         return .success(try await send(request.whole(), load))
       }
       if request.isHead {
-        _ = await loader.update(stored.key, stored.response, by: response, size: stored.bytes.count)
+        _ = await resources.update(stored.key, stored.response, by: response, size: stored.bytes.count)
       } else if response.head.status == 200, !responseStorageAllowed(head: response.head) {
-        await loader.forget(stored.key)
+        await resources.forget(stored.key)
       }
       return .success(response)
     } catch {
@@ -47,13 +47,13 @@ struct FetchExchange: Sendable {
     _ fields: HTTPFields,
     _ load: InFlightLoad
   ) async throws(LoadError) -> StoredResponse {
-    let loader = cache.loader
-    loader.transfers.begin(load, of: request.url)
-    defer { loader.transfers.end(load) }
-    let settings = loader.settings.currentSettings()
-    loader.follow(settings)
+    let (loader, resources) = (cache.loader, cache.loader.resources)
+    resources.transfers.begin(load, of: request.url)
+    defer { resources.transfers.end(load) }
+    let settings = resources.settings.currentSettings()
+    resources.follow(settings)
     loader.requireCost()
-    loader.facts.watch()
+    resources.facts.watch()
     var download = DownloadRequest(
       url: request.url,
       fields: fields,
@@ -62,10 +62,10 @@ struct FetchExchange: Sendable {
     )
     download.method = request.isHead ? .head : .get
     download.followsRedirects = false
-    let incoming = IncomingResponse(purpose(settings, fields), load, of: loader)
+    let incoming = IncomingResponse(purpose(settings, fields), load, of: resources)
     defer { incoming.discard() }
     let session = DownloadSession(
-      loader: loader,
+      resources: resources,
       request: download,
       incoming: incoming,
       load: load,
@@ -74,7 +74,7 @@ struct FetchExchange: Sendable {
     try await session.perform()
     let whole = try incoming.finish()
     if let writer = whole.writer {
-      await loader.writes.run {
+      await resources.writes.run {
         // A response that cannot be stored is fetched again next time.
         _ = try? cache.store.commit(writer, whole.response, to: request)
         writer.discard()
@@ -84,7 +84,7 @@ struct FetchExchange: Sendable {
   }
 
   private func purpose(_ settings: UserSettings, _ fields: HTTPFields) -> IncomingResponse.Purpose {
-    let store = cache.loader.store
+    let store = cache.loader.resources.store
     let removals = store.removals
     return IncomingResponse.Purpose(
       url: request.url,

@@ -23,7 +23,7 @@ package final class ResponseCache: Sendable {
   init(_ loader: ImageLoader, addresses: AddressPolicy = .everything) {
     self.loader = loader
     self.addresses = addresses
-    store = ResponseStore(loader: loader)
+    store = ResponseStore(resources: loader.resources)
   }
 
   /// The response to a request, stored or new.
@@ -33,7 +33,7 @@ package final class ResponseCache: Sendable {
     if let rejection = addresses.rejection(of: request.url) {
       throw FetchError(cause: rejection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
     }
-    return try await withTaskExecutorPreference(loader.disk) { () async throws(FetchError) in
+    return try await withTaskExecutorPreference(loader.resources.disk) { () async throws(FetchError) in
       try await plannedResponse(to: request)
     }
   }
@@ -42,7 +42,7 @@ package final class ResponseCache: Sendable {
     to request: FetchRequest
   ) async throws(FetchError) -> FetchResponse {
     let (found, hasOthers) = store.find(request)
-    let now = loader.clock()
+    let now = loader.resources.clock()
     let plan = FetchPlan(request, stored: found?.response, hasOthers: hasOthers, at: now)
     switch (plan, found) {
     case (.reuse(let revalidates), let hit?):
@@ -71,7 +71,7 @@ package final class ResponseCache: Sendable {
   package func memoryHit(for request: FetchRequest) -> FetchResponse? {
     let (found, hasOthers) = store.find(request, inMemory: true)
     guard let found, addresses.rejection(of: request.url) == nil else { return nil }
-    let now = loader.clock()
+    let now = loader.resources.clock()
     let plan = FetchPlan(request, stored: found.response, hasOthers: hasOthers, at: now)
     guard plan == .reuse(revalidates: false) else { return nil }
     store.noteUse(of: found)
@@ -172,7 +172,12 @@ package final class ResponseCache: Sendable {
     case .success(.ended(let response)):
       guard var hit = exchange.stored else { throw failure(exchange, nil, forwarded) }
       hit.response = response
-      return FetchResponse(hit, to: request, at: loader.clock(), cacheStatus: forwarded + "; fwd-status=304")
+      return FetchResponse(
+        hit,
+        to: request,
+        at: loader.resources.clock(),
+        cacheStatus: forwarded + "; fwd-status=304"
+      )
     case .failure(let error):
       guard let hit = exchange.stored, mayReuse(exchange.fallback, after: error) else {
         throw failure(exchange, error, forwarded)
@@ -181,7 +186,7 @@ package final class ResponseCache: Sendable {
       return FetchResponse(
         hit,
         to: request,
-        at: loader.clock(),
+        at: loader.resources.clock(),
         cacheStatus: forwarded + status + "; detail=stale"
       )
     }

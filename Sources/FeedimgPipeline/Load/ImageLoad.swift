@@ -75,7 +75,7 @@ package struct ImageLoad: Sendable {
   @PipelineActor package func run() async throws(LoadError) -> LoadedImage {
     FreedMemory.begin()
     defer { FreedMemory.end() }
-    let observers = observer.map { loader.observers + [$0] } ?? loader.observers
+    let observers = observer.map { loader.resources.observers + [$0] } ?? loader.resources.observers
     return try await LoadEventReporter.attend(item, observers) { () async throws(LoadError) in
       var misses = 0
       var plan = try plan(decided)
@@ -134,7 +134,7 @@ package struct ImageLoad: Sendable {
   @PipelineActor private func plan(
     _ decided: (resolution: Resolution, generation: Int?)? = nil
   ) throws(LoadError) -> Plan {
-    let generation = decided.map(\.generation) ?? loader.facts.generation
+    let generation = decided.map(\.generation) ?? loader.resources.facts.generation
     var resolution = decided?.resolution ?? resolution()
     // System services know whether data is metered; ask them once a transfer is due.
     if decided == nil, resolution.decision.load != nil, loader.requireCost() {
@@ -194,21 +194,23 @@ package struct ImageLoad: Sendable {
   /// Returns the image from the load of its key; nil if the decision changes meanwhile.
   @PipelineActor private func fetched(_ plan: Plan) async throws(LoadError) -> FetchedImage? {
     let variant = plan.variant
-    if !waitsForUnresponsiveHosts, let silence = loader.retries.silence(of: variant.url) { throw silence }
+    if !waitsForUnresponsiveHosts, let silence = loader.resources.retries.silence(of: variant.url) {
+      throw silence
+    }
     // A fallback may start long after the decision.
     let identity =
       plan.failure == nil
       ? loader.identity.adapted(to: plan.resolution.situation, for: variant.url)
       : currentIdentity(variant.url)
     let failureKey = identity.failureKey(of: variant.url)
-    if isReload { loader.retries.forget(failureKey) }
+    if isReload { loader.resources.retries.forget(failureKey) }
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let waiter = LoadWaiter()
-    let decision = guarding(plan, identity, waiter) { [coalescer = loader.coalescer] in
+    let decision = guarding(plan, identity, waiter) { [coalescer = loader.resources.coalescer] in
       coalescer.release(waiter)
     }
     defer { decision.end() }
-    let outcome = await loader.coalescer.outcome(
+    let outcome = await loader.resources.coalescer.outcome(
       for: identity.shared(loader.identity.key(of: variant.url), adding: fields) + cache.loadKeySuffix,
       waiter,
       handle: handle,
@@ -221,15 +223,16 @@ package struct ImageLoad: Sendable {
         // Service: a running service loads the image instead, with its own retries.
         if let image = try await served(variant, load) { return .success(image) }
         // Schedule, download and store, with retries.
-        let retries = loader.retries
+        let retries = loader.resources.retries
         let image = try await retries.perform(
           variant.url,
           key: failureKey,
           waitsForSilence: waitsForUnresponsiveHosts
         ) { attempt async throws(LoadError) in
           let download = ImageDownload(
-            loader: loader,
+            resources: loader.resources,
             variant: variant,
+            key: loader.identity.key(of: variant.url),
             identity: identity,
             fields: fields,
             cache: cache,
@@ -289,19 +292,27 @@ package struct ImageLoad: Sendable {
     _ variant: ImageVariant,
     _ load: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
-    guard cache == .default, let service = loader.service,
+    guard cache == .default, let service = loader.resources.service,
       loader.identity.adapted(for: variant.url).own.fields.isEmpty
     else { return nil }
-    let (settings, removals) = (loader.settings.currentSettings(), loader.store.removals)
+    let (settings, removals) = (loader.resources.settings.currentSettings(), loader.resources.store.removals)
     guard
-      let image = try await service.load(variant, settings, from: loader.store, on: loader.disk, load: load)
+      let image = try await service.load(
+        variant,
+        settings,
+        from: loader.resources.store,
+        on: loader.resources.disk,
+        load: load
+      )
     else { return nil }
     if image.response != nil {
       let key = loader.identity.key(of: variant.url)
-      loader.memory.insert(image.kept(as: variant.role), for: key, since: removals)
+      loader.resources.memory.insert(image.kept(as: variant.role), for: key, since: removals)
     }
     // The image's server has responded, even if another client asked.
-    if image.source == .network || load.countsForOtherClient { loader.retries.responded(variant.url.origin) }
+    if image.source == .network || load.countsForOtherClient {
+      loader.resources.retries.responded(variant.url.origin)
+    }
     return image
   }
 
@@ -317,7 +328,7 @@ package struct ImageLoad: Sendable {
     _ waiter: LoadWaiter,
     release: @escaping @PipelineActor @Sendable () -> Void
   ) -> DecisionGuard {
-    let coalescer = loader.coalescer
+    let coalescer = loader.resources.coalescer
     let holds: @PipelineActor @Sendable () -> Bool = {
       if plan.failure != nil {
         let instead = withoutOriginal(trustingNetwork: true)
@@ -336,7 +347,13 @@ package struct ImageLoad: Sendable {
         || loader.identity.adapted(to: resolution.situation, for: plan.variant.url).savesData
           == identity.savesData
     }
-    return DecisionGuard(loader.facts, handle, since: plan.generation, holds: holds, release: release)
+    return DecisionGuard(
+      loader.resources.facts,
+      handle,
+      since: plan.generation,
+      holds: holds,
+      release: release
+    )
   }
 
   // MARK: Revalidation
@@ -352,7 +369,7 @@ package struct ImageLoad: Sendable {
     guard cache.revalidates, plan.revalidates, cached.source != .network, let response = cached.response
     else { return cached }
     var identity = loader.identity.adapted(to: plan.resolution.situation, for: plan.variant.url)
-    let due = isReload ? .before : RevalidationPlan(response, by: identity, at: loader.clock())
+    let due = isReload ? .before : RevalidationPlan(response, by: identity, at: loader.resources.clock())
     guard due != .none else { return cached }
     guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
       let network = plan.resolution.situation.network.rawValue
@@ -375,17 +392,17 @@ package struct ImageLoad: Sendable {
     let mayFetch: @PipelineActor @Sendable () -> Bool = {
       loader.mayFetch(plan.variant.role, in: resolution(trustingNetwork: true).situation)
     }
-    guard due == .before, isReload || !loader.revalidator.isTooRecent(revalidation.key) else {
+    guard due == .before, isReload || !loader.resources.revalidator.isTooRecent(revalidation.key) else {
       var image = cached
-      if loader.revalidator.begin(revalidation, since: plan.generation, while: mayFetch) {
+      if loader.resources.revalidator.begin(revalidation, since: plan.generation, while: mayFetch) {
         image.revalidation = revalidation.key
       }
       return image
     }
     let waiter = LoadWaiter()
-    let decision = guarding(plan, identity, waiter) { loader.revalidator.coalescer.release(waiter) }
+    let decision = guarding(plan, identity, waiter) { loader.resources.revalidator.coalescer.release(waiter) }
     defer { decision.end() }
-    switch await loader.revalidator.outcome(
+    switch await loader.resources.revalidator.outcome(
       of: revalidation,
       waiter,
       handle,
@@ -431,7 +448,7 @@ package struct ImageLoad: Sendable {
     return Plan(
       variant: thumbnail,
       resolution: plan.resolution,
-      generation: loader.facts.generation,
+      generation: loader.resources.facts.generation,
       fetches: fetches,
       revalidates: !isDown,
       boxedFailure: Boxed(failure)
@@ -458,7 +475,7 @@ package struct ImageLoad: Sendable {
       bytes: fetched.bytes,
       mediaType: fetched.mediaType,
       path: fetched.path,
-      freshness: fetched.freshness(at: loader.clock()),
+      freshness: fetched.freshness(at: loader.resources.clock()),
       notes: fetched.notes
     )
     image.revalidation = fetched.revalidation
@@ -469,7 +486,7 @@ package struct ImageLoad: Sendable {
   private func decoded(_ image: LoadedImage) async throws(DecodeError) -> LoadedImage {
     guard let request = pixels() else { return image }
     var image = image
-    guard let decoding = loader.pixels else {
+    guard let decoding = loader.resources.pixels else {
       image.notes.append("not decoded: the configuration of the loader has no decoder")
       return image
     }

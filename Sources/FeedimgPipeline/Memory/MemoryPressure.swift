@@ -94,7 +94,7 @@ extension ImageLoader {
   /// shortage, call it again at once with `nothing`: what was freed stays freed.
   ///
   /// - Parameter step: What to give up; `nothing` permits everything again.
-  public func trimMemory(_ step: MemoryStep) { pressure.request(step) }
+  public func trimMemory(_ step: MemoryStep) { resources.pressure.request(step) }
 }
 
 extension MemoryStep {

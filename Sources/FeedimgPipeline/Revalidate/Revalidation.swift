@@ -29,7 +29,7 @@ extension ImageLoader {
 
   @PipelineActor private func outcome(ofRevalidating image: LoadedImage) async -> Revalidation {
     guard let key = image.revalidation else { return .none }
-    switch await revalidator.running(key) {
+    switch await resources.revalidator.running(key) {
     case .failed(let error) where error.code != .cancelled: return .failed(error)
     case .finished(nil, _): return .unchanged
     case .finished(let new?, _): return .changed(renewed(image, by: new))
@@ -37,7 +37,7 @@ extension ImageLoader {
       return .failed(LoadError(.cancelled, url: image.variant.url, message: "cancelled"))
     case .failed, .released, nil:
       // It ended before the call: take the result from the failure record and the cache.
-      if let error = revalidator.failure(of: key) { return .failed(error) }
+      if let error = resources.revalidator.failure(of: key) { return .failed(error) }
       guard let new = await cached(image.variant), new.bytes != image.bytes else { return .unchanged }
       return .changed(renewed(image, by: new))
     }
@@ -54,11 +54,11 @@ extension ImageLoader {
   @PipelineActor private func finished(within limit: Duration) async -> RevalidationSummary {
     let alarm = Task { @PipelineActor in
       try? await Task.sleep(for: limit)
-      if !Task.isCancelled { revalidator.stop() }
+      if !Task.isCancelled { resources.revalidator.stop() }
     }
-    await revalidator.idle()
+    await resources.revalidator.idle()
     alarm.cancel()
-    return revalidator.takeSummary()
+    return resources.revalidator.takeSummary()
   }
 
   /// Whether the policy would fetch a variant now if it were not cached.
@@ -76,7 +76,7 @@ extension ImageLoader {
     image.mediaType = new.mediaType
     image.path = new.path
     image.source = new.source
-    (image.freshness, image.revalidation) = (new.freshness(at: clock()), nil)
+    (image.freshness, image.revalidation) = (new.freshness(at: resources.clock()), nil)
     image.notes = new.notes
     if let failure = image.failure { image.replaceOriginal(after: failure) }
     return image

@@ -170,7 +170,12 @@ extension Revalidation {
         await Result.of { () async throws(LoadError) in try await ask(load) }
       }
       var isGivenUp = false
-      let decision = DecisionGuard(loader.facts, LoadHandle(.prefetch), since: generation, holds: mayFetch) {
+      let decision = DecisionGuard(
+        loader.resources.facts,
+        LoadHandle(.prefetch),
+        since: generation,
+        holds: mayFetch
+      ) {
         isGivenUp = true
         task.cancel()
       }
@@ -189,8 +194,8 @@ extension Revalidation {
 
     @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
       guard let asked = shown.response else { return nil }
-      let (store, key, sent) = (loader.store, loader.identity.key(of: variant.url), identity.sent)
-      if !isReload, let stored = await loader.disk.run({ store.response(for: key, to: sent) }),
+      let (store, key, sent) = (loader.resources.store, loader.identity.key(of: variant.url), identity.sent)
+      if !isReload, let stored = await loader.resources.disk.run({ store.response(for: key, to: sent) }),
         isNewer(stored, than: asked)
       {
         // Another process has already received a newer response.
@@ -201,7 +206,7 @@ extension Revalidation {
         return different(image)
       case .notModified(let news):
         let size = shown.bytes.count
-        if await loader.update(key, asked, by: news, size: size) != nil { return nil }
+        if await loader.resources.update(key, asked, by: news, size: size) != nil { return nil }
         // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the complete image.
         guard case .image(let image) = try await download(HTTPFields(), load) else { return nil }
         return different(image)
@@ -213,13 +218,14 @@ extension Revalidation {
       _ load: InFlightLoad
     ) async throws(LoadError) -> ImageDownload.Outcome {
       let download = ImageDownload(
-        loader: loader,
+        resources: loader.resources,
         variant: variant,
+        key: loader.identity.key(of: variant.url),
         identity: identity,
         fields: HTTPFields(validators.fields + directives.fields),
         load: load
       )
-      let outcome = try await loader.retries.perform(
+      let outcome = try await loader.resources.retries.perform(
         variant.url,
         key: identity.failureKey(of: variant.url),
         isRevalidation: true
@@ -237,7 +243,7 @@ extension Revalidation {
 
     private func isNewer(_ stored: StoredResponse, than asked: StoredResponse) -> Bool {
       stored.respondedAt > asked.respondedAt
-        && Freshness(of: stored, at: loader.clock()).state == .fresh
+        && Freshness(of: stored, at: loader.resources.clock()).state == .fresh
         && stored.matches(identity.sent)
     }
   }

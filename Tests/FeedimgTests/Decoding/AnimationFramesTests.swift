@@ -36,7 +36,7 @@ import Testing
       for try await frame in frames { seen.append(frame) }
       #expect(seen == all.frames)
     }
-    #expect(test.loader.memory.decoded.count == 0, "frames are not kept")
+    #expect(test.loader.resources.memory.decoded.count == 0, "frames are not kept")
   }
 
   @Test func `at most one frame is decoded ahead`() async throws {
@@ -88,7 +88,7 @@ import Testing
   @Test func `a damaged frame ends the pass after the frames before it`() async throws {
     let bytes = Array(try Clouds.fixture("animation.gif").dropLast(60))
     let test = try TestLoader(decoder: CodecDecoder())
-    let desk = try #require(test.loader.pixels)
+    let desk = try #require(test.loader.resources.pixels)
     let frames = try await AnimationFrames(bytes, Self.small, on: desk)
     var iterator = frames.makeAsyncIterator()
     #expect(try await iterator.next() != nil)

@@ -25,7 +25,7 @@ import Testing
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder(width: 1)
     let test = try TestLoader(decoder: decoder)
-    let desk = try #require(test.loader.pixels)
+    let desk = try #require(test.loader.resources.pixels)
     let item = try TestLoader.item(server, original: "/a.jpg")
     let slots = (0..<5).map { _ in test.loader.slot() }
     for (index, slot) in slots.enumerated() {

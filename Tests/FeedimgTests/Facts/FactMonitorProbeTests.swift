@@ -12,7 +12,7 @@ import Testing
 
   nonisolated init() throws { test = try TestLoader(time: time.time) }
 
-  private var watch: FactMonitor { test.loader.facts }
+  private var watch: FactMonitor { test.loader.resources.facts }
 
   /// Makes the network appear dead.
   private func killNetwork() async throws {
@@ -21,10 +21,12 @@ import Testing
       let url = try ImageURL("http://host\(number).example/a.jpg")
       let silence = LoadError(.timeout, url: url, message: "no response came")
       await #expect(throws: LoadError.self) {
-        try await test.loader.retries.perform(url) { _ async throws(LoadError) -> Int in throw silence }
+        try await test.loader.resources.retries.perform(url) { _ async throws(LoadError) -> Int in
+          throw silence
+        }
       }
     }
-    #expect(test.loader.retries.liveness.isOffline)
+    #expect(test.loader.resources.retries.liveness.isOffline)
   }
 
   @Test func `a dead network is probed from the first listener to the last`() async throws {

@@ -25,7 +25,7 @@ import Testing
     let visible = Task { try await test.loader.load(try TestLoader.item(busy, original: "/busy")) }
     await busy.reaches { $0.requests.count == 1 }
     _ = try await cache.response(to: request)
-    for _ in 0..<1000 { _ = await test.loader.scheduler.isIdle }
+    for _ in 0..<1000 { _ = await test.loader.resources.scheduler.isIdle }
     #expect(server.log.requests.count == 1)
     gate.open()
     await #expect(throws: LoadError.self) { try await visible.value }

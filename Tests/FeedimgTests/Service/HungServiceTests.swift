@@ -66,8 +66,8 @@ import Testing
       try await link.load(
         variant,
         UserSettings(),
-        from: test.loader.store,
-        on: test.loader.disk,
+        from: test.loader.resources.store,
+        on: test.loader.resources.disk,
         load: InFlightLoad(.visible)
       )
     }

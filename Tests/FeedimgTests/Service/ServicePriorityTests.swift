@@ -33,7 +33,13 @@ import Testing
   /// Starts the load of a prefetch that becomes visible after its request.
   private func urgentLoad() async -> Task<FetchedImage?, any Error> {
     let load = Task {
-      try await link.load(variant, UserSettings(), from: test.loader.store, on: test.loader.disk, load: run)
+      try await link.load(
+        variant,
+        UserSettings(),
+        from: test.loader.resources.store,
+        on: test.loader.resources.disk,
+        load: run
+      )
     }
     while told.isEmpty { await Task.yield() }
     set(.visible)

@@ -64,8 +64,8 @@ import Testing
           let image = try? await link.load(
             variant,
             UserSettings(),
-            from: test.loader.store,
-            on: test.loader.disk,
+            from: test.loader.resources.store,
+            on: test.loader.resources.disk,
             load: InFlightLoad(.near)
           )
           #expect(image == nil)

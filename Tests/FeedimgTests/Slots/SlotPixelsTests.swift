@@ -40,7 +40,7 @@ import Testing
     #expect(try await loaded.bitmap?.size == PixelSize(width: 8, height: 8))
     #expect(server.log.count(of: "/a.jpg") == 1)
     _ = try await test.loader.load(item, pixels: DecodeRequest(DisplaySize(width: 4, height: 4)))
-    #expect(test.loader.memory.decoded.count == 2, "pixels are stored by their size in pixels")
+    #expect(test.loader.resources.memory.decoded.count == 2, "pixels are stored by their size in pixels")
   }
 
   @Test func `equal pixels are decoded once for all callers`() async throws {
@@ -50,7 +50,7 @@ import Testing
     let item = try TestLoader.item(server, original: "/a.jpg")
     let slots = (0..<5).map { _ in test.loader.slot() }
     for slot in slots { slot.show(item, pixels: Self.small) }
-    while decoder.asked.all.isEmpty || test.loader.pixels?.wanted != 5 { await Task.yield() }
+    while decoder.asked.all.isEmpty || test.loader.resources.pixels?.wanted != 5 { await Task.yield() }
     slots[0].clear()
     decoder.release()
     for slot in slots.dropFirst() { #expect(await slot.first { !$0.isLoading }?.pixels != nil) }
@@ -69,11 +69,11 @@ import Testing
     let other = try TestLoader.item(server, original: "/b.jpg")
     slot.show(other, pixels: Self.dense)
     while decoder.stopped.load(ordering: .relaxed) == 0 { await Task.yield() }
-    #expect(test.loader.memory.decoded.count == 0)
+    #expect(test.loader.resources.memory.decoded.count == 0)
     decoder.release()
     let shown = await slot.first { !$0.isLoading }
     #expect(shown?.item == other && shown?.pixels != nil)
-    #expect(test.loader.memory.decoded.count == 1)
+    #expect(test.loader.resources.memory.decoded.count == 1)
     #expect(decoder.asked.all == [Self.small.size, Self.dense.size])
   }
 
@@ -208,8 +208,10 @@ import Testing
     let slot = test.loader.slot()
     slot.show(item, pixels: Self.small)
     let shown = await slot.first { !$0.isLoading }
-    test.loader.memory.keep(.encoded)
-    #expect(test.loader.memory.decoded.count == 0 && test.loader.memory.encoded.count == 1)
+    test.loader.resources.memory.keep(.encoded)
+    #expect(
+      test.loader.resources.memory.decoded.count == 0 && test.loader.resources.memory.encoded.count == 1
+    )
     #expect(slot.presentation == shown, "nothing visible blanks")
     let other = test.loader.slot()
     other.show(item, pixels: Self.small)

@@ -185,8 +185,7 @@ import Testing
     let bench = try TestLoader(.wifi, downloader: downloader, usage: ledger)
     let wifi = SituationOverride(fact: "network", value: "wifi", source: "test")
     let loader = ImageLoader(
-      bench.loader,
-      policy: bench.loader.policy,
+      bench.loader.resources,
       overrides: try CheckedOverride.check([wifi], among: .standard)
     )
     let item = try item()
