@@ -191,8 +191,7 @@ let package = Package(
     // Rank 0: pure values and the ports, JSON with positions, the tables, and C.
     .target(name: "FeedimgModel", dependencies: ["FeedimgJSON", "CXXHash"], swiftSettings: settings),
     .target(name: "FeedimgJSON", swiftSettings: settings),
-    // The Linux features that every edge needs: files, locks, inotify, threads, wakers, clocks, waiting
-    // tasks.
+    // The Linux features that every edge needs, such as files, locks, threads and clocks.
     .target(name: "FeedimgSystem", dependencies: ["CLinux"], swiftSettings: settings),
     .target(name: "CLinux"),
     .target(name: "FeedimgSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
