@@ -10,7 +10,9 @@ extension ImageLoader {
   ) async -> FetchedImage? {
     let key = identity.key(of: variant.url)
     guard cache.usesMemory, let image = resources.memory[key] else {
-      return cache.usesDisk ? await stored(variant, fillsMemory: cache.usesMemory) : nil
+      guard cache.usesDisk else { return nil }
+      let sent = identity.adapted(for: variant.url).sent
+      return await resources.stored(key, for: sent, fillsMemory: cache.usesMemory)
     }
     // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
     if cache.usesDisk { resources.uses.note(key) }
@@ -19,15 +21,22 @@ extension ImageLoader {
     if image.path == nil { fetched.storing = resources.stores[key] }
     return fetched
   }
+}
 
-  /// Reads the image of a variant from disk, and adds it to memory.
+extension LoaderResources {
+  /// Reads an image from disk, and adds it to memory.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the image in the cache.
+  ///   - sent: The request fields of the program; the image must suit those that `Vary` names.
+  ///   - fillsMemory: Whether memory keeps the image.
+  /// - Returns: The image; nil if the disk has none.
   @PipelineActor func stored(
-    _ variant: ImageVariant,
+    _ key: String,
+    for sent: HTTPFields,
     fillsMemory: Bool = true
   ) async -> FetchedImage? {
-    let (key, sent) = (identity.key(of: variant.url), identity.adapted(for: variant.url).sent)
-    let image = await resources.disk.run { [resources] in
-      let (memory, store) = (resources.memory, resources.store)
+    let image = await disk.run { [memory, store] in
       let read = { store.read(key, for: sent).map(MemoryCache.Image.init) }
       return fillsMemory ? memory.fill(key, from: read) : read()
     }

@@ -62,11 +62,7 @@ extension ImageLoader {
   /// - Returns: Whether the cost was not read before, so that decisions may now differ.
   @discardableResult
   package func requireCost() -> Bool {
-    let isNews = policy.requireCost()
-    // Loaders share the network, so refresh it only if no other loader has needed the cost.
-    guard policy === resources.policy ? isNews : resources.policy.requireCost() else { return isNews }
-    resources.network.refresh()
-    _ = decisionContext()
-    return true
+    let isNews = policy === resources.policy ? false : policy.requireCost()
+    return resources.requireCost() || isNews
   }
 }

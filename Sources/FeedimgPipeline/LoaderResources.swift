@@ -122,6 +122,17 @@ package final class LoaderResources: Sendable {
     memory.flush()
   }
 
+  /// Reads the cost of data from services from now on, whatever the policy depends on.
+  ///
+  /// - Returns: Whether the cost was not read before.
+  @discardableResult
+  func requireCost() -> Bool {
+    guard policy.requireCost() else { return false }
+    network.refresh()
+    _ = currentNetwork()
+    return true
+  }
+
   /// The current state of the network, which the ledger and the monitor also hear.
   func currentNetwork() -> NetworkState {
     let state = network.currentState()

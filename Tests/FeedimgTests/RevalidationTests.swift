@@ -242,9 +242,11 @@ import Testing
     }
     let original = try #require(try item(origin).original)
     let stored = try #require(await test.loader.cached(original))
+    let url = try ImageURL(server.url("/a.jpg"))
     let revalidation = Revalidation.Request(
-      loader: test.loader,
-      variant: ImageVariant(role: .original, url: try ImageURL(server.url("/a.jpg"))),
+      resources: test.loader.resources,
+      variant: ImageVariant(role: .original, url: url),
+      key: url.key,
       identity: test.loader.identity,
       shown: stored,
       isReload: false

@@ -4,12 +4,6 @@ import FeedimgSystem
 
 /// Downloads one image, or revalidates a stored one, and stores the result.
 @PipelineActor struct ImageDownload {
-  enum Outcome: Sendable {
-    case image(FetchedImage)
-    /// The server confirmed the stored image with this 304 response.
-    case notModified(StoredResponse)
-  }
-
   let resources: LoaderResources
   let variant: ImageVariant
   /// The key of the image in the cache.
@@ -28,7 +22,7 @@ import FeedimgSystem
   nonisolated static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
 
   /// Makes one attempt.
-  func run(_ attempt: Attempt) async throws(LoadError) -> Outcome {
+  func run(_ attempt: Attempt) async throws(LoadError) -> ConditionalResponse<FetchedImage> {
     let settings = resources.settings.currentSettings()
     resources.follow(settings)
     let removals = resources.store.removals
@@ -67,7 +61,7 @@ import FeedimgSystem
     do throws(LoadError) {
       try await session.perform()
       if let news = incoming.notModified { return .notModified(news) }
-      return .image(await keep(try incoming.finish(), since: removals))
+      return .new(await keep(try incoming.finish(), since: removals))
     } catch {
       let kept = incoming.interrupt(error) { store.removePartialDownload(of: key) }
       guard let kept else { throw error }
@@ -188,35 +182,5 @@ import FeedimgSystem
       writer.discard()
       return .failure(error)
     }
-  }
-}
-
-extension LoaderResources {
-  /// Updates a stored response from a 304, or from a response to HEAD, on disk and in memory.
-  ///
-  /// - Returns: The updated response, which the server may forbid to store; nil if `news` is about another version.
-  func update(
-    _ key: String,
-    _ stored: StoredResponse,
-    by news: StoredResponse,
-    size: Int
-  ) async -> StoredResponse? {
-    guard let updated = stored.validated(by: news, size: size) else { return nil }
-    guard storageAllowed(head: updated.head) else {
-      await forget(key)
-      return updated
-    }
-    // An update that cannot be written costs another validation later.
-    await writes.run { [store] in _ = try? store.refresh(key, asked: stored, news: news) }
-    memory.update(key, from: stored, to: updated)
-    return updated
-  }
-
-  /// Removes an image that must no longer be kept.
-  func forget(_ key: String) async {
-    // If the removal fails, the next response forbids storage again.
-    await writes.run { [store] in _ = try? store.remove(key) }
-    // Memory comes last, so that no load copies the image from disk to memory again.
-    memory.remove(key)
   }
 }

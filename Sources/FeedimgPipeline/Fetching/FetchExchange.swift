@@ -17,29 +17,41 @@ struct FetchExchange: Sendable {
 
   /// - Returns: The received response, or the stored one as it is after an update.
   @PipelineActor func run(_ load: InFlightLoad) async -> Result<StoredResponse, LoadError> {
-    let resources = cache.loader.resources
     do throws(LoadError) {
       guard !cache.isOffline(for: request.url) else {
         throw LoadError(.connection, url: request.url, message: "there is no network")
       }
-      let response = try await send(fields, load)
-      guard let stored else { return .success(response) }
-      if isNotModified(response.head) {
-        let size = stored.bytes.count
-        if let updated = await resources.update(stored.key, stored.response, by: response, size: size) {
-          return .success(updated)
-        }
-        // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the whole response.
-        return .success(try await send(request.whole(), load))
+      guard let stored else { return .success(try await send(fields, load)) }
+      let response = isValidation ? try await validate(stored, load) : .new(try await send(fields, load))
+      switch response {
+      case .notModified(let updated): return .success(updated)
+      case .new(let new):
+        await follow(new, stored)
+        return .success(new)
       }
-      if request.isHead {
-        _ = await resources.update(stored.key, stored.response, by: response, size: stored.bytes.count)
-      } else if response.head.status == 200, !responseStorageAllowed(head: response.head) {
-        await resources.forget(stored.key)
-      }
-      return .success(response)
     } catch {
       return .failure(error)
+    }
+  }
+
+  @PipelineActor private func validate(
+    _ stored: ResponseStore.Hit,
+    _ load: InFlightLoad
+  ) async throws(LoadError) -> ConditionalResponse<StoredResponse> {
+    let size = stored.bytes.count
+    return try await resources.validate(stored.key, stored.response, size: size) {
+      validators async throws(LoadError) in
+      let response = try await send(request.whole(with: validators), load)
+      return isNotModified(response.head) ? .notModified(response) : .new(response)
+    }
+  }
+
+  /// Updates or removes the stored response as a new response demands.
+  @PipelineActor private func follow(_ response: StoredResponse, _ stored: ResponseStore.Hit) async {
+    if request.isHead {
+      _ = await resources.update(stored.key, stored.response, by: response, size: stored.bytes.count)
+    } else if response.head.status == 200, !responseStorageAllowed(head: response.head) {
+      await resources.forget(stored.key)
     }
   }
 
@@ -47,12 +59,11 @@ struct FetchExchange: Sendable {
     _ fields: HTTPFields,
     _ load: InFlightLoad
   ) async throws(LoadError) -> StoredResponse {
-    let (loader, resources) = (cache.loader, cache.loader.resources)
     resources.transfers.begin(load, of: request.url)
     defer { resources.transfers.end(load) }
     let settings = resources.settings.currentSettings()
     resources.follow(settings)
-    loader.requireCost()
+    resources.requireCost()
     resources.facts.watch()
     var download = DownloadRequest(
       url: request.url,
@@ -84,7 +95,7 @@ struct FetchExchange: Sendable {
   }
 
   private func purpose(_ settings: UserSettings, _ fields: HTTPFields) -> IncomingResponse.Purpose {
-    let store = cache.loader.resources.store
+    let store = resources.store
     let removals = store.removals
     return IncomingResponse.Purpose(
       url: request.url,
@@ -108,6 +119,8 @@ struct FetchExchange: Sendable {
     return range.hasPrefix("bytes=") && range.hasSuffix("-") && !digits.isEmpty
       && digits.allSatisfy { $0.isASCII && $0.isNumber }
   }
+
+  private var resources: LoaderResources { cache.loader.resources }
 
   private func isNotModified(_ head: ResponseHead) -> Bool { isValidation && head.status == 304 }
 

@@ -239,14 +239,7 @@ package struct ImageLoad: Sendable {
             waitsForStorage: waitsForStorage,
             load: load
           )
-          guard case .image(let image) = try await download.run(attempt) else {
-            throw LoadError(
-              .malformed,
-              url: variant.url,
-              message: "unexpected 304 for an unconditional request"
-            )
-          }
-          return image
+          return try await download.run(attempt).unconditional()
         }
         return .success(image)
       } catch {
@@ -383,8 +376,9 @@ package struct ImageLoad: Sendable {
       identity = loader.identity.adapted(to: present.situation, for: plan.variant.url)
     }
     let revalidation = Revalidation.Request(
-      loader: loader,
+      resources: loader.resources,
       variant: plan.variant,
+      key: loader.identity.key(of: plan.variant.url),
       identity: identity,
       shown: cached,
       isReload: isReload
@@ -392,10 +386,10 @@ package struct ImageLoad: Sendable {
     let mayFetch: @PipelineActor @Sendable () -> Bool = {
       loader.mayFetch(plan.variant.role, in: resolution(trustingNetwork: true).situation)
     }
-    guard due == .before, isReload || !loader.resources.revalidator.isTooRecent(revalidation.key) else {
+    guard due == .before, isReload || !loader.resources.revalidator.isTooRecent(revalidation.loadKey) else {
       var image = cached
       if loader.resources.revalidator.begin(revalidation, since: plan.generation, while: mayFetch) {
-        image.revalidation = revalidation.key
+        image.revalidation = revalidation.loadKey
       }
       return image
     }

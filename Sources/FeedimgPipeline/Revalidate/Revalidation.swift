@@ -1,5 +1,6 @@
 public import FeedimgModel
 import FeedimgPolicy
+import FeedimgSystem
 
 /// The result of asking the server about a cached image that may have been out of date.
 public enum Revalidation: Sendable, Hashable {
@@ -53,8 +54,7 @@ extension ImageLoader {
 
   @PipelineActor private func finished(within limit: Duration) async -> RevalidationSummary {
     let alarm = Task { @PipelineActor in
-      try? await Task.sleep(for: limit)
-      if !Task.isCancelled { resources.revalidator.stop() }
+      if (try? await resources.time.sleep(limit)) != nil { resources.revalidator.stop() }
     }
     await resources.revalidator.idle()
     alarm.cancel()

@@ -45,7 +45,7 @@ import Synchronization
     since generation: Int?,
     while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
   ) -> Bool {
-    let key = request.key
+    let key = request.loadKey
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
     guard !isTooRecent(key), background.count < Self.maximumCount else { return false }
     background[key] = PipelineActor.task { [self] in
@@ -70,7 +70,7 @@ import Synchronization
     since generation: Int?,
     while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
   ) async -> Coalescer<FetchedImage?>.Outcome {
-    await coalescer.outcome(for: request.key, waiter, handle: handle) { load in
+    await coalescer.outcome(for: request.loadKey, waiter, handle: handle) { load in
       let result = await request.perform(load, since: generation, while: mayFetch)
       self.note(request, result)
       return result
@@ -117,7 +117,7 @@ import Synchronization
 
   private func note(_ request: Revalidation.Request, _ result: Result<FetchedImage?, LoadError>) {
     summary.count(result, of: request.variant.url)
-    let before = lastRequests.withLock { $0[request.key]?.failures ?? 0 }
+    let before = lastRequests.withLock { $0[request.loadKey]?.failures ?? 0 }
     let (rest, failures): (Double, Int) =
       switch result.failure {
       case nil: (RevalidationPlan.minimumInterval, 0)
@@ -136,7 +136,7 @@ import Synchronization
     let past = Past(endedAt: clock(), rest: rest, failures: failures, error: result.failure)
     lastRequests.withLock { lastRequests in
       if lastRequests.count >= Self.maximumRequests { lastRequests = [:] }
-      lastRequests[request.key] = past
+      lastRequests[request.loadKey] = past
     }
   }
 }
@@ -146,16 +146,18 @@ extension Revalidation {
   ///
   /// If it fails, the cached image stays and can be shown (RFC 9111 §4.2.4, RFC 5861 §4).
   struct Request: Sendable {
-    let loader: ImageLoader
+    let resources: LoaderResources
     let variant: ImageVariant
+    /// The key of the image in the cache.
+    let key: String
     /// The request fields that describe the program.
     let identity: RequestIdentity
     let shown: FetchedImage
     /// Whether to bypass all caches on the way and responses to earlier requests.
     let isReload: Bool
 
-    /// The key, which is equal for all requests that may share a response.
-    var key: String { identity.shared(loader.identity.key(of: variant.url), adding: directives) }
+    /// The key of the load, which is equal for all requests that may share a response.
+    var loadKey: String { identity.shared(key, adding: directives) }
 
     private var directives: HTTPFields { isReload ? ImageDownload.endToEnd : HTTPFields() }
 
@@ -171,7 +173,7 @@ extension Revalidation {
       }
       var isGivenUp = false
       let decision = DecisionGuard(
-        loader.resources.facts,
+        resources.facts,
         LoadHandle(.prefetch),
         since: generation,
         holds: mayFetch
@@ -194,46 +196,43 @@ extension Revalidation {
 
     @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
       guard let asked = shown.response else { return nil }
-      let (store, key, sent) = (loader.resources.store, loader.identity.key(of: variant.url), identity.sent)
-      if !isReload, let stored = await loader.resources.disk.run({ store.response(for: key, to: sent) }),
+      let (store, key, sent) = (resources.store, key, identity.sent)
+      if !isReload, let stored = await resources.disk.run({ store.response(for: key, to: sent) }),
         isNewer(stored, than: asked)
       {
         // Another process has already received a newer response.
-        return await loader.stored(variant).flatMap(different)
+        return await resources.stored(key, for: sent).flatMap(different)
       }
-      switch try await download(Validators(of: asked).conditions, load) {
-      case .image(let image):
-        return different(image)
-      case .notModified(let news):
-        let size = shown.bytes.count
-        if await loader.resources.update(key, asked, by: news, size: size) != nil { return nil }
-        // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the complete image.
-        guard case .image(let image) = try await download(HTTPFields(), load) else { return nil }
-        return different(image)
+      let response = try await resources.validate(key, asked, size: shown.bytes.count) {
+        validators async throws(LoadError) in try await download(validators, load)
+      }
+      switch response {
+      case .new(let image): return different(image)
+      case .notModified: return nil
       }
     }
 
     @PipelineActor private func download(
       _ validators: HTTPFields,
       _ load: InFlightLoad
-    ) async throws(LoadError) -> ImageDownload.Outcome {
+    ) async throws(LoadError) -> ConditionalResponse<FetchedImage> {
       let download = ImageDownload(
-        resources: loader.resources,
+        resources: resources,
         variant: variant,
-        key: loader.identity.key(of: variant.url),
+        key: key,
         identity: identity,
         fields: HTTPFields(validators.fields + directives.fields),
         load: load
       )
-      let outcome = try await loader.resources.retries.perform(
+      let response = try await resources.retries.perform(
         variant.url,
         key: identity.failureKey(of: variant.url),
         isRevalidation: true
       ) { attempt async throws(LoadError) in try await download.run(attempt) }
-      guard case .image(let image) = outcome, let stored = await image.storing?.value() else {
-        return outcome
+      guard case .new(let image) = response, let stored = await image.storing?.value() else {
+        return response
       }
-      return .image(stored)
+      return .new(stored)
     }
 
     /// Returns nil for an unchanged image, because servers without validators send the same image again.
@@ -243,7 +242,7 @@ extension Revalidation {
 
     private func isNewer(_ stored: StoredResponse, than asked: StoredResponse) -> Bool {
       stored.respondedAt > asked.respondedAt
-        && Freshness(of: stored, at: loader.resources.clock()).state == .fresh
+        && Freshness(of: stored, at: resources.clock()).state == .fresh
         && stored.matches(identity.sent)
     }
   }
