@@ -243,7 +243,7 @@ import Testing
     let original = try #require(try item(origin).original)
     let stored = try #require(await test.loader.cached(original))
     let url = try ImageURL(server.url("/a.jpg"))
-    let revalidation = Revalidation.Request(
+    let revalidation = RevalidationRequest(
       resources: test.loader.resources,
       variant: ImageVariant(role: .original, url: url),
       key: url.key,
@@ -251,9 +251,7 @@ import Testing
       shown: stored,
       isReload: false
     )
-    let revalidator = test.loader.resources.revalidator
-    let outcome = await revalidator.outcome(
-      of: revalidation,
+    let outcome = await revalidation.outcome(
       LoadWaiter(),
       LoadHandle(.near),
       since: nil,

@@ -53,31 +53,6 @@ extension FactSnapshot {
   }
 }
 
-extension ImageLoader {
-  func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
-    let isNetworkGiven = overrides.contains { $0.fact == .network }
-    let network = isNetworkGiven ? nil : resources.currentNetwork()
-    let (bandwidth, now) = (resources.scheduler.link.withLock { $0.reported }, resources.clock())
-    if let bandwidth, let network, let memory = resources.bandwidthMemory,
-      memory.note(bandwidth, network, at: now)
-    {
-      // Write on the disk's thread, because a decision never waits for the disk.
-      resources.disk.enqueue { memory.flush() }
-    }
-    var snapshot = FactSnapshot(
-      for: policy,
-      network: network.map { trustingNetwork ? $0 : resources.retries.liveness.judged($0) },
-      settings: resources.settings.currentSettings(),
-      usage: resources.usage,
-      bandwidth: bandwidth,
-      memory: resources.bandwidthMemory,
-      at: now
-    )
-    snapshot.needsCost = policy.needsCost
-    return snapshot
-  }
-}
-
 /// The facts of one moment, each with its source in words.
 package struct KnownFacts {
   package var situation: Situation

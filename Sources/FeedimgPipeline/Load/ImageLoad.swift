@@ -375,7 +375,7 @@ package struct ImageLoad: Sendable {
       guard loader.mayFetch(plan.variant.role, in: present.situation) else { return cached }
       identity = loader.identity.adapted(to: present.situation, for: plan.variant.url)
     }
-    let revalidation = Revalidation.Request(
+    let revalidation = RevalidationRequest(
       resources: loader.resources,
       variant: plan.variant,
       key: loader.identity.key(of: plan.variant.url),
@@ -388,7 +388,7 @@ package struct ImageLoad: Sendable {
     }
     guard due == .before, isReload || !loader.resources.revalidator.isTooRecent(revalidation.loadKey) else {
       var image = cached
-      if loader.resources.revalidator.begin(revalidation, since: plan.generation, while: mayFetch) {
+      if revalidation.begin(since: plan.generation, while: mayFetch) {
         image.revalidation = revalidation.loadKey
       }
       return image
@@ -396,13 +396,7 @@ package struct ImageLoad: Sendable {
     let waiter = LoadWaiter()
     let decision = guarding(plan, identity, waiter) { loader.resources.revalidator.coalescer.release(waiter) }
     defer { decision.end() }
-    switch await loader.resources.revalidator.outcome(
-      of: revalidation,
-      waiter,
-      handle,
-      since: plan.generation,
-      while: mayFetch
-    ) {
+    switch await revalidation.outcome(waiter, handle, since: plan.generation, while: mayFetch) {
     case .released: return nil
     case .finished(let new?, _): return new
     case .finished(nil, _): return await loader.cached(plan.variant) ?? cached

@@ -2,7 +2,7 @@ import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 
-/// Emptying the cache and ending loads.
+/// Emptying the cache, freeing memory and ending loads.
 extension ImageLoader {
   /// Removes all images from the memory of this loader; the disk keeps them.
   ///
@@ -26,6 +26,15 @@ extension ImageLoader {
     clearMemory()
     if let failure { throw ConfigurationError([failure.message], isSystemFailure: true) }
   }
+
+  /// Frees memory on a warning of the program's toolkit, in the steps of memory pressure.
+  ///
+  /// The loader also watches the system's memory itself, and takes the higher of both steps. Images that
+  /// views hold stay. The step lasts until the next call. If the toolkit does not report the end of a
+  /// shortage, call it again at once with `nothing`: what was freed stays freed.
+  ///
+  /// - Parameter step: What to give up; `nothing` permits everything again.
+  public func trimMemory(_ step: MemoryStep) { resources.pressure.request(step) }
 
   /// Cancels all running loads and revalidations of this loader, which then throw `cancelled`.
   ///

@@ -6,12 +6,7 @@ extension ImageLoader {
   /// By default, a loader uses the user's folders, the live network and the policy `default`.
   public struct Configuration: Sendable {
     /// The choice of a policy.
-    public enum Policy: Sendable, Hashable {
-      /// The policy named `default`.
-      case standard
-      /// The name of a policy, or the path of a file: Markdown, or JSON if it ends in `.json`.
-      case named(String)
-    }
+    public typealias Policy = PolicyChoice
 
     /// The folder of the disk cache; nil for `feedimg` in `$XDG_CACHE_HOME` or `~/.cache`.
     public var cacheFolder: String?

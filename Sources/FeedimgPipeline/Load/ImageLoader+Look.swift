@@ -1,6 +1,8 @@
 import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgPolicy
+import FeedimgSystem
+import Synchronization
 
 extension ImageLoader {
   /// Returns the current facts with the policy.
@@ -9,6 +11,29 @@ extension ImageLoader {
     let policy = policy.current()
     let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
     return snapshotCache.context(of: snapshot, policy, overrides, resources.hostFacts.declared)
+  }
+
+  private func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
+    let isNetworkGiven = overrides.contains { $0.fact == .network }
+    let network = isNetworkGiven ? nil : resources.currentNetwork()
+    let (bandwidth, now) = (resources.scheduler.link.withLock { $0.reported }, resources.clock())
+    if let bandwidth, let network, let memory = resources.bandwidthMemory,
+      memory.note(bandwidth, network, at: now)
+    {
+      // Write on the disk's thread, because a decision never waits for the disk.
+      resources.disk.enqueue { memory.flush() }
+    }
+    var snapshot = FactSnapshot(
+      for: policy,
+      network: network.map { trustingNetwork ? $0 : resources.retries.liveness.judged($0) },
+      settings: resources.settings.currentSettings(),
+      usage: resources.usage,
+      bandwidth: bandwidth,
+      memory: resources.bandwidthMemory,
+      at: now
+    )
+    snapshot.needsCost = policy.needsCost
+    return snapshot
   }
 
   /// Returns the current decision for an item, like ``resolve(_:facts:)``, without the reasons in words.

@@ -86,17 +86,6 @@ package final class MemoryPressure: Sendable {
   }
 }
 
-extension ImageLoader {
-  /// Frees memory on a warning of the program's toolkit, in the steps of memory pressure.
-  ///
-  /// The loader also watches the system's memory itself, and takes the higher of both steps. Images that
-  /// views hold stay. The step lasts until the next call. If the toolkit does not report the end of a
-  /// shortage, call it again at once with `nothing`: what was freed stays freed.
-  ///
-  /// - Parameter step: What to give up; `nothing` permits everything again.
-  public func trimMemory(_ step: MemoryStep) { resources.pressure.request(step) }
-}
-
 extension MemoryStep {
   /// The kinds of images that memory may keep.
   fileprivate var kinds: MemoryKinds {

@@ -11,21 +11,25 @@ package struct PolicyCatalog: Sendable {
   private let userFolder: String?
   private let systemFolder: String
 
-  /// Finds the folders of the policies.
+  /// Makes a catalog.
   ///
+  /// - Parameters:
+  ///   - hostFacts: The facts of the application.
+  ///   - userFolder: The user's folder of the configuration; nil if the environment names none.
+  ///   - systemFolder: The administrator's folder of the configuration.
   /// - Throws: ``ConfigurationError`` for facts of the application that a table cannot express.
-  package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
+  init(
+    hostFacts: [HostFact],
+    userFolder: String?,
+    systemFolder: String
+  ) throws(ConfigurationError) {
     do throws(FactError) {
-      facts =
-        configuration.hostFacts.isEmpty ? .standard : try FactCatalog(hosting: configuration.hostFacts)
+      facts = hostFacts.isEmpty ? .standard : try FactCatalog(hosting: hostFacts)
     } catch {
       throw ConfigurationError([error.description])
     }
-    let own =
-      configuration.configurationFolder
-      ?? (try? SettingsPaths(environment: configuration.environment).configFolder)
-    userFolder = own.map { PolicyFile(folder: $0, name: "policies").path }
-    systemFolder = PolicyFile(folder: configuration.systemFolder, name: "policies").path
+    self.userFolder = userFolder.map { PolicyFile(folder: $0, name: "policies").path }
+    self.systemFolder = PolicyFile(folder: systemFolder, name: "policies").path
   }
 
   /// Returns the possible sources of a policy, whether or not they exist.
@@ -45,11 +49,11 @@ package struct PolicyCatalog: Sendable {
     return PolicySelection(name: name, sources: sources, facts: facts)
   }
 
-  /// Returns the sources of the policy that a configuration chooses.
+  /// Returns the sources of the policy that a program chooses.
   ///
   /// - Throws: ``PolicyFault``, unreadable, with a suggestion if a similar name exists.
   package func selection(
-    of policy: ImageLoader.Configuration.Policy
+    of policy: PolicyChoice
   ) throws(PolicyFault) -> PolicySelection {
     switch policy {
     case .standard: selection(named: "default")

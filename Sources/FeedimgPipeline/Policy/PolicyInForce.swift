@@ -71,11 +71,11 @@ package final class PolicyInForce: Sendable {
     )
   }
 
-  /// Reads the policy that a configuration chooses.
+  /// Reads the policy that a program chooses.
   ///
   /// - Throws: ``ConfigurationError`` if the policy is missing or invalid.
   package convenience init(
-    _ policy: ImageLoader.Configuration.Policy,
+    _ policy: PolicyChoice,
     on catalog: PolicyCatalog
   ) throws(ConfigurationError) {
     do throws(PolicyFault) {

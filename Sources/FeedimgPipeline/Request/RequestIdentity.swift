@@ -19,7 +19,7 @@ package struct RequestIdentity: Sendable {
 
   package init(
     userAgent: String,
-    accept: String = ImageLoader.usualAccept,
+    accept: String = RequestIdentity.usualAccept,
     requests: RequestOptions = RequestOptions()
   ) {
     self.userAgent = userAgent
@@ -33,6 +33,9 @@ package struct RequestIdentity: Sendable {
     // Without a value, libcurl would send `*/*` itself.
     self.accept = accept.isEmpty ? "*/*" : accept
   }
+
+  /// The formats that feedimg recognises, smaller ones first (RFC 9110 §12.5.1).
+  static let usualAccept = "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
 
   /// Returns the identity of a program that also sends fields to an origin; other values get other images.
   func adding(_ fields: HTTPFields, for origin: String) -> RequestIdentity {
@@ -120,35 +123,4 @@ package struct RequestIdentity: Sendable {
   }
 
   private static let saveData = HTTPFields.Field(name: "Save-Data", value: "on")
-}
-
-extension RequestIdentity {
-  /// Makes the identity that a configuration describes.
-  ///
-  /// - Throws: ``ConfigurationError`` for an invalid field value.
-  package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
-    var faults: [String] = []
-    let accept = configuration.accept ?? ImageLoader.accept(of: configuration.decoder)
-    for (name, value) in [("userAgent", configuration.userAgent), ("accept", accept)]
-    where !value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) {
-      faults.append("\(name): expected one line of text, found control characters")
-    }
-    faults += configuration.requests.faults
-    guard faults.isEmpty else { throw ConfigurationError(faults) }
-    self.init(userAgent: configuration.userAgent, accept: accept, requests: configuration.requests)
-  }
-}
-
-extension ImageLoader {
-  /// The formats that feedimg recognises, smaller ones first (RFC 9110 §12.5.1).
-  public static let usualAccept =
-    "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
-
-  /// Returns the value of `Accept` for a decoder.
-  ///
-  /// Any other format gets a low weight, because a server may have only that one.
-  fileprivate static func accept(of decoder: (any ImageDecoding)?) -> String {
-    guard let types = decoder?.mediaTypes, !types.isEmpty else { return usualAccept }
-    return (types + ["*/*;q=0.1"]).joined(separator: ",")
-  }
 }
