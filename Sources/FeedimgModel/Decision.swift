@@ -114,6 +114,42 @@ extension Decision {
   }
 }
 
+/// A part of a decision that promises and cases can check; a column right of the arrow.
+package enum DecisionPart: String, Sendable, Hashable, CaseIterable {
+  case show
+  case load
+  case image
+  case source
+  case upgrade
+  case priority
+  case rule
+
+  /// The possible values of the part; nil for the rule's number.
+  package var words: [String]? {
+    switch self {
+    case .show, .image: ShownImage.allCases.map(\.rawValue)
+    case .load: ImageVariant.Role.allCases.map(\.rawValue) + ["nothing"]
+    case .source: ImageSource.allCases.map(\.rawValue)
+    case .upgrade: Upgrade.allCases.map(\.rawValue)
+    case .priority: Urgency.allCases.map(\.rawValue)
+    case .rule: nil
+    }
+  }
+
+  /// The value of the part in a decision, such as `nothing` for its load.
+  package func value(in decision: Decision) -> String {
+    switch self {
+    case .show: decision.show.rawValue
+    case .load: decision.load?.rawValue ?? "nothing"
+    case .image: decision.image.rawValue
+    case .source: decision.source.rawValue
+    case .upgrade: decision.upgrade.rawValue
+    case .priority: decision.urgency.rawValue
+    case .rule: String(decision.rule)
+    }
+  }
+}
+
 /// The value of one fact, and its source.
 public struct FactReading: Sendable, Hashable {
   /// The name in policies, such as `always original`.

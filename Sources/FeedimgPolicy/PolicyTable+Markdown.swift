@@ -95,34 +95,6 @@ extension MarkdownTable {
   fileprivate var isUnderPromises: Bool { headings.contains { $0.lowercased() == "promises" } }
 }
 
-/// A column of a policy that sets part of the outcome.
-enum OutcomeColumn: String, CaseIterable {
-  case image
-  case upgrade
-  case priority
-
-  /// Reads a cell: a word of the column, or `-` if the column may be omitted.
-  func read(_ cell: String, into outcome: inout Outcome) throws(FactError) {
-    switch self {
-    case .image: outcome.image = try word(cell, absent: nil)
-    case .upgrade: outcome.upgrade = try word(cell, absent: .never)
-    case .priority: outcome.priority = cell.singleSpaced == "-" ? nil : try word(cell, absent: nil)
-    }
-  }
-
-  private func word<Word>(_ cell: String, absent: Word?) throws(FactError) -> Word
-  where Word: RawRepresentable & CaseIterable, Word.RawValue == String {
-    let text = cell.singleSpaced
-    if let word = Word(rawValue: text) { return word }
-    if let absent, text == "-" { return absent }
-    let words = Word.allCases.map(\.rawValue)
-    guard !text.isEmpty else {
-      throw FactError(message: "empty cell, expected \(words.joined(separator: ", "))")
-    }
-    throw FactError(noValue: text, of: rawValue, among: words)
-  }
-}
-
 extension PolicyTable {
   /// Whether a file can be read as a policy at all: valid JSON for a name ending in `.json`, or text with a table.
   ///

@@ -45,14 +45,6 @@ package struct PolicyTable: Sendable, Hashable {
   }
 }
 
-/// The outcome that a rule names, before the laws apply.
-package struct Outcome: Sendable, Hashable {
-  package var image: Ceiling
-  package var upgrade: Upgrade = .never
-  /// Nil if the rule sets no priority; the load is then wanted now.
-  package var priority: Urgency?
-}
-
 /// One row of a policy's table.
 package struct Rule: Sendable, Hashable {
   /// Counted from one.
@@ -66,17 +58,6 @@ package struct Rule: Sendable, Hashable {
   /// Whether the rule applies, ignoring the rules above it.
   package func holds(in situation: Situation) -> Bool {
     conditions.allSatisfy { $0.holds(in: situation) }
-  }
-
-  /// The decision: the rule's outcome under the laws.
-  package func decision(in situation: Situation) -> Decision {
-    Decision(
-      ceiling: outcome.image,
-      in: situation,
-      upgrade: outcome.upgrade,
-      urgency: outcome.priority ?? .now,
-      rule: number
-    )
   }
 }
 
