@@ -114,7 +114,7 @@ extension Decision {
   }
 }
 
-/// A part of a decision that promises and cases can check; a column right of the arrow.
+/// A part of a decision; promises, cases, golden files and JSON use its name.
 package enum DecisionPart: String, Sendable, Hashable, CaseIterable {
   case show
   case load
@@ -123,6 +123,12 @@ package enum DecisionPart: String, Sendable, Hashable, CaseIterable {
   case upgrade
   case priority
   case rule
+
+  /// The parts that the laws set, in the order of golden files and JSON.
+  package static let images: [DecisionPart] = [.image, .source, .show, .load]
+
+  /// The parts that the other columns of a policy set, in the order of golden files and JSON.
+  package static let columns = allCases.filter { !images.contains($0) && $0 != .rule }
 
   /// The possible values of the part; nil for the rule's number.
   package var words: [String]? {

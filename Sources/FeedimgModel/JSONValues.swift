@@ -17,22 +17,38 @@ extension Resolution {
 
   // The members in the order of ``jsonValue``, without the item's own, so that many items share them.
 
-  package var decisionMembers: JSONObject {
-    [
-      "image": .string(decision.image.rawValue), "source": .string(decision.source.rawValue),
-      "show": .string(decision.show.rawValue), "load": .string(decision.load?.rawValue ?? "nothing"),
-    ]
-  }
+  package var decisionMembers: JSONObject { decision.members(of: DecisionPart.images) }
 
   package var reasonMembers: JSONObject {
-    [
-      "upgrade": .string(decision.upgrade.rawValue), "policy": .string(policy),
-      "rule": .integer(decision.rule), "place": .string(place), "why": .string(why),
-    ]
+    var object = decision.members(of: DecisionPart.columnsInJSON)
+    object.append([
+      "policy": .string(policy), "rule": .integer(decision.rule), "place": .string(place),
+      "why": .string(why),
+    ])
+    return object
   }
 
   package static func members(of facts: ArraySlice<FactReading>) -> JSONObject {
     JSONObject(facts.map { ($0.name, ["value": .string($0.value), "source": .string($0.source)]) })
+  }
+}
+
+extension DecisionPart {
+  /// The columns that are members in JSON.
+  ///
+  /// JSON omits the priority, because only prefetching uses it.
+  fileprivate static let columnsInJSON = columns.filter { $0 != .priority }
+}
+
+extension Decision {
+  /// The members of a decision about states: rule, image, source, show, load, then the columns.
+  package var members: JSONObject {
+    members(of: [.rule] + DecisionPart.images + DecisionPart.columnsInJSON)
+  }
+
+  /// The members of some parts: strings, and the number of the rule.
+  package func members(of parts: [DecisionPart]) -> JSONObject {
+    JSONObject(parts.map { ($0.rawValue, $0 == .rule ? .integer(rule) : .string($0.value(in: self))) })
   }
 }
 

@@ -121,10 +121,10 @@ extension DecisionTable {
   /// `state` has the facts of one state; `when` has those with a condition, in the grammar of cells.
   package func json(_ row: Row) -> JSONValue {
     let when = zip(facts, row.facts).filter { $1 != "-" }.map { ($0.name, JSONValue.string($1)) }
-    let members: [(String, JSONValue)] =
-      [(hasEveryState ? "state" : "when", .object(JSONObject(when)))] + row.decision.members
-      + (hasEveryState ? [] : [("states", .integer(row.stateCount))])
-    return .object(JSONObject(members))
+    var object: JSONObject = [hasEveryState ? "state" : "when": .object(JSONObject(when))]
+    object.append(row.decision.members)
+    if !hasEveryState { object.append("states", .integer(row.stateCount)) }
+    return .object(object)
   }
 
   /// The text of a `NAME.golden.md`: cases for every state, which ``PolicyCases`` reads.
@@ -132,7 +132,7 @@ extension DecisionTable {
   /// The same policy always gives the same text. A difference between versions is a different decision or a
   /// different deciding rule.
   package var golden: String {
-    let parts: [DecisionPart] = [.image, .source, .show, .load, .upgrade, .priority, .rule]
+    let parts = DecisionPart.images + DecisionPart.columns + [.rule]
     let header = facts.map(\.name) + ["→ image"] + parts.dropFirst().map(\.rawValue)
     let cells = rows.map { row in row.facts + parts.map { $0.value(in: row.decision) } }
     return """

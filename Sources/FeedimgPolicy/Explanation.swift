@@ -72,7 +72,7 @@ package struct Explanation: Sendable, Hashable {
           ]
         }
       ),
-      "decision": .object(JSONObject(decision.members)),
+      "decision": .object(decision.members),
       "place": .string(place),
     ]
   }
@@ -82,14 +82,5 @@ extension Condition {
   /// Why the condition does not hold, such as `network is cellular, not wifi, ethernet`.
   func denial(in situation: Situation) -> String {
     statement(in: situation) + (isNegated ? "" : ", not \(text)")
-  }
-}
-
-extension Decision {
-  /// The members of a decision in every JSON output: rule, image, source, show, load, upgrade.
-  var members: [(String, JSONValue)] { members([.rule, .image, .source, .show, .load, .upgrade]) }
-
-  func members(_ parts: [DecisionPart]) -> [(String, JSONValue)] {
-    parts.map { ($0.rawValue, $0 == .rule ? .integer(rule) : .string($0.value(in: self))) }
   }
 }

@@ -3,7 +3,7 @@ package import FeedimgModel
 
 /// The states in which two policies decide differently, out of all states that either can tell apart.
 ///
-/// Compares the image shown now, the image shown in the end, and the load. Ignores upgrade and priority.
+/// Compares the image shown now, the image shown in the end, and the load. Ignores all other parts of a decision.
 package struct PolicyDiff: Sendable, Hashable {
   /// States with the same change.
   package struct Change: Sendable, Hashable {
@@ -121,12 +121,18 @@ extension PolicyDiff.Change {
 }
 
 extension Decision {
-  /// The decision without the parts that users do not notice.
+  /// The decision with only the parts that users notice; the other parts have fixed values.
   fileprivate var effect: Decision {
-    var effect = self
-    (effect.source, effect.upgrade, effect.urgency, effect.rule) = (.none, .never, .now, 0)
+    var effect = Self.withoutEffect
+    (effect.image, effect.show, effect.load) = (image, show, load)
     return effect
   }
 
-  fileprivate var effectJSON: JSONValue { .object(JSONObject(members([.image, .show, .load]))) }
+  private static let withoutEffect = Decision(
+    ceiling: .placeholder,
+    in: Situation(network: .offline, original: .none, thumbnail: .none),
+    rule: 0
+  )
+
+  fileprivate var effectJSON: JSONValue { .object(members(of: [.image, .show, .load])) }
 }

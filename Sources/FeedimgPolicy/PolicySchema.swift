@@ -1,7 +1,7 @@
 package import FeedimgJSON
 import FeedimgModel
 
-/// The JSON Schema of policies in JSON (draft 2020-12), generated from the facts and the parts of a decision.
+/// The JSON Schema of policies in JSON (draft 2020-12), generated from the facts, columns and decision parts.
 package enum PolicySchema {
   package static var json: JSONValue {
     [
@@ -50,30 +50,19 @@ package enum PolicySchema {
       "minItems": .integer(1),
       "maxItems": .integer(MarkdownTable.maximumRowCount),
       "items": object(
-        required: ["image"],
-        [
-          "when": reference("when"),
-          "image": [
-            "description": """
-            The best image that may be shown. `cached` shows a cached image and fetches nothing.
-            """,
-            "enum": words(Ceiling.allCases.map(\.rawValue)),
-          ],
-          "upgrade": [
-            "description": "The change of the network after which feedimg resolves the item again.",
-            "enum": words(Upgrade.allCases.map(\.rawValue)),
-            "default": .string(Upgrade.never.rawValue),
-          ],
-          "priority": [
-            "description": """
-            How soon the load is wanted; without it, now. A policy without any `priority` prefetches nothing where \
-            data costs.
-            """,
-            "enum": words(Urgency.allCases.map(\.rawValue)),
-          ],
-        ]
+        required: OutcomeColumn.required,
+        object([("when", reference("when"))] + OutcomeColumn.all.map { ($0.name, member(for: $0)) })
       ),
     ]
+  }
+
+  /// The member of a rule for a column.
+  private static func member(for column: OutcomeColumn) -> JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("description", .string(column.description)), ("enum", words(column.words)),
+    ]
+    if let word = column.defaultWord { members.append(("default", .string(word))) }
+    return object(members)
   }
 
   private static var promises: JSONValue {

@@ -29,14 +29,11 @@ extension PolicyTable {
 
 extension Rule {
   fileprivate var json: JSONValue {
-    var members: [(String, JSONValue)] = [
-      ("when", .object(JSONObject(conditions.map { ($0.fact.name, cellJSON($0.text)) }))),
-      ("image", .string(outcome.image.rawValue)),
-      ("upgrade", .string(outcome.upgrade.rawValue)),
-    ]
-    // Omitted without a column, because a prefetch depends on whether the policy has one.
-    if let priority = outcome.priority { members.append(("priority", .string(priority.rawValue))) }
-    return .object(JSONObject(members))
+    let when = JSONObject(conditions.map { ($0.fact.name, cellJSON($0.text)) })
+    let columns = OutcomeColumn.all.compactMap { column in
+      column.word(outcome).map { (column.name, JSONValue.string($0)) }
+    }
+    return .object(JSONObject([("when", .object(when))] + columns))
   }
 }
 
@@ -132,13 +129,14 @@ private struct PolicyJSONReader {
   }
 
   private mutating func rule(_ value: JSONValue, number: Int, at path: String) -> Rule {
-    var outcome = Outcome(image: .placeholder)
+    var outcome = Outcome()
     var conditions: [Condition] = []
-    if let rule = members(of: value, at: path, known: ["image"], optional: ["when", "upgrade", "priority"]) {
+    let optional = ["when"] + OutcomeColumn.all.filter { !$0.isRequired }.map(\.name)
+    if let rule = members(of: value, at: path, known: OutcomeColumn.required, optional: optional) {
       conditions = self.conditions(rule["when"], at: "\(path).when")
-      for column in OutcomeColumn.allCases {
-        let path = "\(path).\(column.rawValue)"
-        guard let value = rule[column.rawValue], let text = text(value, at: path) else { continue }
+      for column in OutcomeColumn.all {
+        let path = "\(path).\(column.name)"
+        guard let value = rule[column.name], let text = text(value, at: path) else { continue }
         read(path) { () throws(FactError) in try column.read(text, into: &outcome) }
       }
     }

@@ -25,20 +25,22 @@ extension PolicyTable {
     let reader = TableReader(
       first,
       facts: catalog,
-      outcomes: OutcomeColumn.allCases.map(\.rawValue),
+      outcomes: OutcomeColumn.all.map(\.name),
       problems: &problems
     )
-    if !reader.columns.contains(.outcome("image")) {
-      problems.add(line: first.header.line, "no column `→ image`, every policy needs one")
+    for name in OutcomeColumn.required where !reader.columns.contains(.outcome(name)) {
+      problems.add(line: first.header.line, "no column `→ \(name)`, every policy needs one")
     }
     if first.rows.isEmpty { problems.add(line: first.header.line, "the table has no rules") }
     var rules: [Rule] = []
     reader.forEachRow(problems: &problems) { number, row, problems in
       let conditions = reader.conditions(in: row, problems: &problems)
-      var outcome = Outcome(image: .placeholder)
-      for (column, cell) in zip(reader.columns, row.cells) {
-        guard case .outcome(let name) = column, let part = OutcomeColumn(rawValue: name) else { continue }
-        problems.read(cell, line: row.line) { text throws(FactError) in try part.read(text, into: &outcome) }
+      var outcome = Outcome()
+      for (place, cell) in zip(reader.columns, row.cells) {
+        guard let column = OutcomeColumn.all.first(where: { place == .outcome($0.name) }) else { continue }
+        problems.read(cell, line: row.line) { text throws(FactError) in
+          try column.read(text, into: &outcome)
+        }
       }
       rules.append(Rule(number: number, line: row.line, conditions: conditions, outcome: outcome))
     }

