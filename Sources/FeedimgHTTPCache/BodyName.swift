@@ -1,7 +1,10 @@
+import FeedimgModel
+
 /// The file name of one body, which is never used twice.
 ///
 /// In `3f…-9a….jpg`, `3f…` is the hash of the key, so that a file leads to its entry. `9a…` is random, so that a new
-/// body never replaces a file that a program is reading. The ending is the usual one of the media type.
+/// body never replaces a file that a program is reading. The ending is the usual one of the media type;
+/// unknown types have none.
 struct BodyName: Sendable, Hashable {
   let text: String
   let keyHash: UInt64
@@ -10,7 +13,8 @@ struct BodyName: Sendable, Hashable {
   init(key: String, mediaType: String) {
     keyHash = Checksum.of(key)
     let serial = UInt64.random(in: .min ... .max).hexadecimal
-    text = "\(keyHash.hexadecimal)-\(serial)\(Self.ending(for: mediaType))"
+    let ending = ImageFormat(mediaType: mediaType).map { ".\($0.fileEnding)" } ?? ""
+    text = "\(keyHash.hexadecimal)-\(serial)\(ending)"
   }
 
   /// Reads a name; nil if the cache did not make it.
@@ -37,24 +41,6 @@ struct BodyName: Sendable, Hashable {
   private static func isEnding(_ bytes: some Collection<UInt8>) -> Bool {
     bytes.first == UInt8(ascii: ".") && (2...5).contains(bytes.count)
       && bytes.dropFirst().allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
-  }
-
-  /// The usual file ending of a media type; empty for a type that no decoder reads.
-  static func ending(for mediaType: String) -> String {
-    switch mediaType.prefix(while: { $0 != ";" && $0 != " " }).lowercased() {
-    case "image/jpeg", "image/jpg": ".jpg"
-    case "image/png", "image/apng": ".png"
-    case "image/webp": ".webp"
-    case "image/gif": ".gif"
-    case "image/avif": ".avif"
-    case "image/heic", "image/heif": ".heic"
-    case "image/jxl": ".jxl"
-    case "image/svg+xml": ".svg"
-    case "image/bmp": ".bmp"
-    case "image/tiff": ".tiff"
-    case "image/x-icon", "image/vnd.microsoft.icon": ".ico"
-    default: ""
-    }
   }
 }
 

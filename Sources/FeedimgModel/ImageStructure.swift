@@ -8,24 +8,15 @@ package enum ImageStructure {
   ///
   /// The media type is that of ``MediaType/sniff(_:declared:)``.
   package static func isWhole(_ bytes: [UInt8], mediaType: String) -> Bool {
-    switch mediaType {
-    case "image/jpeg": hasEnd(ofJPEG: bytes)
-    case "image/png": hasEnd(ofPNG: bytes)
-    case "image/gif": hasEnd(ofGIF: bytes)
-    case "image/avif", "image/heic": boxesFit(bytes[...])
-    // A bare codestream has no boxes.
-    case "image/jxl": bytes.first == 0xFF || boxesFit(bytes[...])
-    case "image/bmp": bytes.count >= 6 && bytes.count >= Int(littleEndian(bytes[2..<6]))
-    case "image/webp": bytes.count >= 8 + Int(littleEndian(bytes.dropFirst(4).prefix(4)))
-    case "image/svg+xml": hasEnd(ofSVG: bytes)
-    default: true
-    }
+    ImageFormat(mediaType: mediaType)?.isWhole(bytes) ?? true
   }
+}
 
+extension ImageStructure {
   /// Whether every box is complete (ISO/IEC 14496-12 §4.2).
-  private static func boxesFit(_ bytes: ArraySlice<UInt8>) -> Bool {
+  static func hasEnd(ofBoxes bytes: [UInt8]) -> Bool {
     guard !bytes.isEmpty else { return false }
-    var rest = bytes
+    var rest = bytes[...]
     while rest.contains(where: { $0 != 0 }) {
       guard rest.count >= 8 else { return false }
       var size = bigEndian(rest.prefix(4))
@@ -42,6 +33,17 @@ package enum ImageStructure {
     return true
   }
 
+  /// A bare codestream of JPEG XL has no boxes.
+  static func hasEnd(ofJPEGXL bytes: [UInt8]) -> Bool { bytes.first == 0xFF || hasEnd(ofBoxes: bytes) }
+
+  static func hasEnd(ofBMP bytes: [UInt8]) -> Bool {
+    bytes.count >= 6 && bytes.count >= Int(littleEndian(bytes[2..<6]))
+  }
+
+  static func hasEnd(ofWebP bytes: [UInt8]) -> Bool {
+    bytes.count >= 8 + Int(littleEndian(bytes.dropFirst(4).prefix(4)))
+  }
+
   private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
@@ -49,9 +51,7 @@ package enum ImageStructure {
   private static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt32 {
     bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
-}
 
-extension ImageStructure {
   /// Walks from marker to marker to the end of the image (ITU-T T.81, annex B).
   ///
   /// Skips scan data and invalid bytes between segments, as decoders do.
@@ -110,16 +110,13 @@ extension ImageStructure {
   /// Reads the structure of the file and decodes nothing. An animated PNG counts as a still image, because
   /// the decoders read only its first frame. The media type is that of ``MediaType/sniff(_:declared:)``.
   package static func isAnimated(_ bytes: [UInt8], mediaType: String) -> Bool {
-    switch mediaType {
-    case "image/gif": hasSecondFrame(ofGIF: bytes)
-    case "image/webp": hasSecondFrame(ofWebP: bytes)
-    // The major brand of image sequences (AV1 Image File Format, §6.3).
-    case "image/avif": bytes.dropFirst(8).starts(with: "avis".utf8)
-    default: false
-    }
+    ImageFormat(mediaType: mediaType)?.isAnimated(bytes) ?? false
   }
 
-  private static func hasSecondFrame(ofGIF bytes: [UInt8]) -> Bool {
+  /// Reads the major brand, which image sequences have (AV1 Image File Format, §6.3).
+  static func isSequence(ofAVIF bytes: [UInt8]) -> Bool { bytes.dropFirst(8).starts(with: "avis".utf8) }
+
+  static func hasSecondFrame(ofGIF bytes: [UInt8]) -> Bool {
     var blocks = GIFBlocks(bytes)
     var frames = 0
     while let block = blocks.next(), frames < 2 { if block == .image { frames += 1 } }
@@ -127,7 +124,7 @@ extension ImageStructure {
   }
 
   /// Counts frame chunks (WebP Container Specification, "Animation").
-  private static func hasSecondFrame(ofWebP bytes: [UInt8]) -> Bool {
+  static func hasSecondFrame(ofWebP bytes: [UInt8]) -> Bool {
     var place = 12
     guard bytes.dropFirst(place).starts(with: "VP8X".utf8) else { return false }
     var frames = 0

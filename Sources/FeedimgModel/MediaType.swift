@@ -9,38 +9,40 @@ package enum MediaType {
   ///
   /// The declared `Content-Type` counts only for an SVG whose root element starts after the prefix.
   package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
-    func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: bytes) }
-    func has(_ text: String, at offset: Int = 0) -> Bool { has(Array(text.utf8), at: offset) }
-    if has([0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
-    if has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return "image/png" }
-    if has("GIF87a") || has("GIF89a") { return "image/gif" }
-    if has("RIFF"), has("WEBP", at: 8) { return "image/webp" }
-    if has("ftyp", at: 4) { return isoBrand(prefix) }
-    if has([0xFF, 0x0A]) || has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) { return "image/jxl" }
-    if isBitmap(prefix) { return "image/bmp" }
-    if has([0, 0, 1, 0]) || has([0, 0, 2, 0]) { return "image/x-icon" }
-    if has([0x49, 0x49, 0x2A, 0]) || has([0x4D, 0x4D, 0, 0x2A]) { return "image/tiff" }
-    return isSVG(prefix, declared: declared) ? "image/svg+xml" : nil
+    let prefix = ImagePrefix(bytes: prefix, declared: declared)
+    return ImageFormat.all.first { $0.begins(prefix) }?.mediaType
+  }
+}
+
+/// The first ``MediaType/prefixLength`` bytes of a file, and the media type that its server declared.
+struct ImagePrefix {
+  let bytes: [UInt8]
+  let declared: String?
+
+  func has(_ other: [UInt8], at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: other) }
+
+  func has(_ text: String, at offset: Int = 0) -> Bool {
+    bytes.dropFirst(offset).starts(with: text.utf8)
   }
 
-  private static func isoBrand(_ prefix: [UInt8]) -> String? {
+  /// Whether the file has one of these brands of the ISO base media file format.
+  func hasBrand(in names: [String]) -> Bool {
+    guard has("ftyp", at: 4) else { return false }
     // The major brand and the compatible brands, in the first box.
-    let brands = stride(from: 8, to: min(prefix.count, 64) - 3, by: 4).map { prefix[$0..<$0 + 4] }
-    func names(_ brand: String) -> Bool { brands.contains { $0.elementsEqual(brand.utf8) } }
-    if names("avif") || names("avis") { return "image/avif" }
-    return names("heic") || names("heix") || names("mif1") ? "image/heic" : nil
+    let brands = stride(from: 8, to: min(bytes.count, 64) - 3, by: 4).map { bytes[$0..<$0 + 4] }
+    return brands.contains { brand in names.contains { brand.elementsEqual($0.utf8) } }
   }
 
   /// Checks the header, because some texts also start with `BM`.
-  private static func isBitmap(_ prefix: [UInt8]) -> Bool {
-    guard prefix.count >= 18, prefix.starts(with: "BM".utf8) else { return false }
-    let headerSize = prefix[14..<18].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  var isBitmap: Bool {
+    guard bytes.count >= 18, has("BM") else { return false }
+    let headerSize = bytes[14..<18].reversed().reduce(0) { $0 << 8 | UInt32($1) }
     let known: [UInt32] = [12, 16, 40, 52, 56, 64, 108, 124]
-    return prefix[6..<10].allSatisfy { $0 == 0 } && known.contains(headerSize)
+    return bytes[6..<10].allSatisfy { $0 == 0 } && known.contains(headerSize)
   }
 
-  private static func isSVG(_ prefix: [UInt8], declared: String?) -> Bool {
-    let text = String(decoding: prefix, as: UTF8.self)
+  var isSVG: Bool {
+    let text = String(decoding: bytes, as: UTF8.self)
     // White space, comments, declarations and a document type may precede the root element (XML 1.0 §2.8).
     let prolog = /(?is)\x{FEFF}?(\s|<!--.*?-->|<\?.*?\?>|<!doctype\s+svg[^\[>]*(\[[^\]]*(\]|$))?([^>]*>|$))*/
     let end = text.prefixMatch(of: prolog.matchingSemantics(.unicodeScalar))?.range.upperBound
@@ -49,7 +51,7 @@ package enum MediaType {
     if root.prefixMatch(of: /(?i)<svg([\s\/:>]|$)/) != nil { return true }
     // Comments and a document type may fill the prefix; then only the server's type is left.
     let isOpen = root.isEmpty || root.prefixMatch(of: /(?i)<(!--|\?|!doctype\s+svg)/) != nil
-    return isOpen && prefix.count >= prefixLength
+    return isOpen && bytes.count >= MediaType.prefixLength
       && declared?.lowercased().hasPrefix("image/svg+xml") ?? false
   }
 }

@@ -17,6 +17,7 @@ struct MediaTypeTests {
     (Array("\0\0\0\u{1C}ftypmif1\0\0\0\0avif".utf8), "image/avif", "a compatible brand"),
     (Array("\0\0\0\u{1C}ftypheic\0\0\0\0mif1".utf8), "image/heic", "the major brand"),
     (Array("\0\0\0\u{1C}ftypisom\0\0\0\0mp42".utf8), nil, "a film"),
+    (Array("\0\0\u{1}\0ftypisom\0\0\0\0mp42".utf8), nil, "a film whose size looks like an icon"),
     (Array("\0\0\0\u{1C}ftyp".utf8), nil, "cut short"),
     ([0xFF, 0x0A, 0xFA], "image/jxl", "a bare codestream"),
     ([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "image/jxl", "a container"),
