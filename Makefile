@@ -25,6 +25,8 @@ PIXELS := .build/release/feedimg-pixels
 # only the functions of the headers, and a flag that refuses dlclose(3), because threads of the library may run.
 LIBRARY := .build/release/libfeedimg.so.0
 DECODING := .build/release/libfeedimg-decoding.so.0
+# The libraries of `codecs` in Package.swift.
+DECODING_LIBRARIES = $(shell sed -n 's/.*, links: \[\(.*\)\], debian: .*/\1/p' Package.swift | tr -d '",')
 LINK = Scripts/swiftc -emit-library -static-stdlib -use-ld=lld -L$(STATIC) -Xlinker --gc-sections \
   -Xlinker -soname=$(@F) -Xlinker --version-script=$(filter %.map,$^) -Xlinker -z -Xlinker nodelete -o $@
 SOURCES := Sources Tests Examples Policies Package.swift
@@ -68,7 +70,7 @@ $(LIBRARY): .build/release/libFeedimgC.so Packaging/c/feedimg.map
 
 $(DECODING): .build/release/libFeedimgDecodingC.so Packaging/c/feedimg-decoding.map
 	$(LINK) @.build/release/FeedimgDecodingC.product/Objects.LinkFileList \
-	  -ljpeg -lpng16 -lz -lwebp -lwebpdemux -lgif -lavif -llcms2 -lzimg
+	  $(addprefix -l,$(DECODING_LIBRARIES))
 
 .build/release/libFeedimgC.so .build/release/libFeedimgDecodingC.so:
 	$(MAKE) library

@@ -12,10 +12,20 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// Decodes one format, behind `CPixels`.
-func codec(_ name: String, _ libraries: [String]) -> Target {
-  .target(name: name, dependencies: ["CPixels"], linkerSettings: libraries.map { .linkedLibrary($0) })
-}
+/// The C targets of `FeedimgDecoding`: the libraries that each links, and the Debian package with their headers.
+///
+/// The targets keep the long jumps of codecs in C. Their libraries are linked by name, without pkg-config, so that
+/// builds without them do not warn. `Makefile` and `Scripts/packages` read these rows, so each row is one line.
+let codecs = [
+  (target: "CJPEG", links: ["jpeg"], debian: "libjpeg62-turbo-dev"),
+  (target: "CPNG", links: ["png16", "z"], debian: "libpng-dev"),
+  (target: "CWebP", links: ["webp", "webpdemux"], debian: "libwebp-dev"),
+  (target: "CGIF", links: ["gif"], debian: "libgif-dev"),
+  (target: "CAVIF", links: ["avif"], debian: "libavif-dev"),
+  // No codecs: Little CMS converts colours to sRGB, and zimg resamples.
+  (target: "CLCMS", links: ["lcms2"], debian: "liblcms2-dev"),
+  (target: "CZimg", links: ["zimg"], debian: "libzimg-dev"),
+]
 
 /// A program for a script in `Benchmarks`.
 ///
@@ -180,10 +190,7 @@ let package = Package(
     edge("FeedimgHTTPCache", ["FeedimgSQLite", "FeedimgSystem", "CXXHash"]),
     edge("FeedimgSettings", ["FeedimgJSON", "FeedimgSystem"]),
     edge("FeedimgUsage", ["FeedimgSQLite", "FeedimgSystem"]),
-    edge(
-      "FeedimgDecoding",
-      ["FeedimgSystem", "CPixels", "CJPEG", "CPNG", "CWebP", "CGIF", "CAVIF", "CLCMS", "CZimg"]
-    ),
+    edge("FeedimgDecoding", ["FeedimgSystem", "CPixels"] + codecs.map { .target(name: $0.target) }),
     // Feeds, API responses and pages to items; pure.
     edge("FeedimgFeeds", ["FeedimgJSON", "CXML"]),
     .target(name: "FeedimgPolicy", dependencies: ["FeedimgModel", "FeedimgJSON"], swiftSettings: settings),
@@ -242,17 +249,8 @@ let package = Package(
     // libcrypto: HMAC for the addresses of the gateway, in the service alone.
     .target(name: "CHMAC", linkerSettings: [.linkedLibrary("crypto")]),
 
-    // The codecs of FeedimgDecoding, each behind one interface (CPixels), with their long jumps kept in C.
-    // They are linked by name, without pkg-config, so that builds without them do not warn.
+    // The interface of all codecs. The end of this file adds a target for each row of `codecs`.
     .target(name: "CPixels"),
-    codec("CJPEG", ["jpeg"]),
-    codec("CPNG", ["png16", "z"]),
-    codec("CWebP", ["webp", "webpdemux"]),
-    codec("CGIF", ["gif"]),
-    codec("CAVIF", ["avif"]),
-    // Little CMS: colours to sRGB. zimg: resampling.
-    .target(name: "CLCMS", linkerSettings: [.linkedLibrary("lcms2")]),
-    .target(name: "CZimg", dependencies: ["CPixels"], linkerSettings: [.linkedLibrary("zimg")]),
     // Decodes one image many times, for Benchmarks/decoding.
     benchmark("DecodingBenchmark", ["FeedimgDecoding", "FeedimgModel"]),
 
@@ -434,3 +432,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+package.targets += codecs.map { codec in
+  .target(
+    name: codec.target,
+    dependencies: ["CPixels"],
+    linkerSettings: codec.links.map { .linkedLibrary($0) }
+  )
+}

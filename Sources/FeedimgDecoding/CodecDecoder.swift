@@ -1,7 +1,7 @@
 public import FeedimgModel
 import Glibc
 
-/// Decodes JPEG, PNG, GIF, WebP and AVIF with their common libraries.
+/// Decodes images with the common libraries of their formats, which ``mediaTypes`` lists.
 ///
 /// Any thread may use it. It decodes on its own threads, `feedimg-decode`, which end with it.
 ///

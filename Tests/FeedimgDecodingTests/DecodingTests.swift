@@ -23,24 +23,32 @@ struct DecodingTests {
     var testDescription: String { "\(file): \(reason)" }
   }
 
+  /// Files of every kind that have the fields.
+  static let kinds = [
+    Row(file: "fields.jpg", tolerance: 3, reason: "baseline"),
+    Row(file: "progressive.jpg", tolerance: 3, reason: "all scans"),
+    Row(file: "cmyk.jpg", tolerance: 4, reason: "CMYK, without a profile"),
+    Row(file: "profile.jpg", tolerance: 8, reason: "a profile that exchanges red and green"),
+    Row(file: "fields.png", tolerance: 0, reason: "24 bits"),
+    Row(file: "interlaced.png", tolerance: 0, reason: "seven passes"),
+    Row(file: "palette.png", tolerance: 0, reason: "a palette"),
+    Row(file: "deep.png", tolerance: 0, reason: "48 bits"),
+    Row(file: "profile.png", tolerance: 6, reason: "the profile in iCCP"),
+    Row(file: "fields.webp", tolerance: 4, reason: "lossy"),
+    Row(file: "lossless.webp", tolerance: 0, reason: "lossless"),
+    Row(file: "profile.webp", tolerance: 6, reason: "the profile in ICCP"),
+    Row(file: "fields.avif", tolerance: 4, reason: "8 bits"),
+    Row(file: "deep.avif", tolerance: 4, reason: "10 bits"),
+    Row(file: "profile.avif", tolerance: 8, reason: "the profile in colr"),
+  ]
+
   static let rows =
-    [
-      Row(file: "fields.jpg", tolerance: 3, reason: "baseline"),
-      Row(file: "progressive.jpg", tolerance: 3, reason: "all scans"),
-      Row(file: "cmyk.jpg", tolerance: 4, reason: "CMYK, without a profile"),
-      Row(file: "profile.jpg", tolerance: 8, reason: "a profile that exchanges red and green"),
-      Row(file: "fields.png", tolerance: 0, reason: "24 bits"),
-      Row(file: "interlaced.png", tolerance: 0, reason: "seven passes"),
-      Row(file: "palette.png", tolerance: 0, reason: "a palette"),
-      Row(file: "deep.png", tolerance: 0, reason: "48 bits"),
-      Row(file: "profile.png", tolerance: 6, reason: "the profile in iCCP"),
-      Row(file: "fields.webp", tolerance: 4, reason: "lossy"),
-      Row(file: "lossless.webp", tolerance: 0, reason: "lossless"),
-      Row(file: "profile.webp", tolerance: 6, reason: "the profile in ICCP"),
-      Row(file: "fields.avif", tolerance: 4, reason: "8 bits"),
-      Row(file: "deep.avif", tolerance: 4, reason: "10 bits"),
-      Row(file: "profile.avif", tolerance: 8, reason: "the profile in colr"),
-    ] + (1...8).map { Row(file: "turned-\($0).jpg", tolerance: 4, reason: "orientation \($0) of EXIF") }
+    kinds + (1...8).map { Row(file: "turned-\($0).jpg", tolerance: 4, reason: "orientation \($0) of EXIF") }
+
+  @Test func `each codec has a fixture`() throws {
+    let codecs = try Fixture.whole.map { try Codec(of: Fixture.bytes($0)) }
+    #expect(Set(codecs) == Set(Codec.allCases))
+  }
 
   @Test(arguments: rows) func `each format decodes upright and in sRGB`(_ row: Row) throws {
     let image = try Fixture.decode(try Fixture.bytes(row.file))

@@ -18,13 +18,11 @@ enum Fixture {
   }
 
   /// Complete pictures of every kind.
-  static let whole = [
-    "fields.jpg", "progressive.jpg", "gray.jpg", "cmyk.jpg", "profile.jpg", "turned-6.jpg", "fields.png",
-    "interlaced.png", "palette.png", "deep.png", "bits.png", "fading.png", "profile.png", "fields.webp",
-    "lossless.webp", "fading.webp", "profile.webp", "animation.webp", "fields.avif", "deep.avif",
-    "profile.avif",
-    "colors.avif", "turned.avif", "part.avif", "animation.avif", "animation.gif", "interlaced.gif",
-  ]
+  static let whole: [String] =
+    DecodingTests.kinds.map(\.file) + DecodingTests.animations.map(\.0) + [
+      "gray.jpg", "turned-6.jpg", "bits.png", "fading.png", "fading.webp", "colors.avif", "turned.avif",
+      "part.avif", "interlaced.gif",
+    ]
 
   static func decode(
     _ bytes: [UInt8],

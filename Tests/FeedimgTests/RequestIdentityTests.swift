@@ -54,9 +54,9 @@ import Testing
   }
 
   static let accepts: [(String?, Bool, String, String)] = [
-    (nil, false, ImageLoader.usualAccept, "without a decoder, the formats that feedimg recognises"),
+    (nil, false, ImageLoader.usualAccept, "without a decoder, the usual formats"),
     (
-      nil, true, "image/avif,image/webp,image/jpeg,image/png,image/gif,*/*;q=0.1",
+      nil, true, (CodecDecoder().mediaTypes + ["*/*;q=0.1"]).joined(separator: ","),
       "the formats of the decoder"
     ),
     ("image/jpeg", true, "image/jpeg", "the program's own value"),

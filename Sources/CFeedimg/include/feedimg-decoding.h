@@ -1,4 +1,4 @@
-/* feedimg-decoding: pixels of JPEG, PNG, GIF, WebP and AVIF for feedimg.
+/* feedimg-decoding: pixels of images for feedimg. The README lists the formats.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -37,7 +37,9 @@ extension RequestIdentity {
 }
 
 extension ImageLoader {
-  /// The formats that feedimg recognises, smaller ones first (RFC 9110 §12.5.1).
+  /// The usual formats of the web, smaller ones first (RFC 9110 §12.5.1).
+  ///
+  /// Any other image gets a lower weight, because feedimg recognises more formats.
   public static let usualAccept = RequestIdentity.usualAccept
 
   /// Returns the value of `Accept` for a decoder.

@@ -34,7 +34,9 @@ package struct RequestIdentity: Sendable {
     self.accept = accept.isEmpty ? "*/*" : accept
   }
 
-  /// The formats that feedimg recognises, smaller ones first (RFC 9110 §12.5.1).
+  /// The usual formats of the web, smaller ones first (RFC 9110 §12.5.1).
+  ///
+  /// Any other image gets a lower weight, because feedimg recognises more formats.
   static let usualAccept = "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
 
   /// Returns the identity of a program that also sends fields to an origin; other values get other images.
