@@ -2,6 +2,8 @@ package import FeedimgJSON
 package import FeedimgModel
 
 /// The settings, with their names on the command line and in the file.
+///
+/// Each case has the name of its property of `UserSettings`.
 package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   case alwaysLoadOriginalsOnCellular = "always-load-originals-on-cellular"
   case cacheOriginalsLimit = "cache-originals-limit"
@@ -10,7 +12,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
   case cacheMemoryLimit = "cache-memory-limit"
   case cacheExpiryDays = "cache-expiry-days"
   case downloadLimit = "download-limit"
-  case dataSaver = "data-saver"
+  case savesData = "data-saver"
   case cellularBudget = "cellular-budget"
   case cellularBudgetDay = "cellular-budget-day"
 
@@ -40,7 +42,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
     case .cacheMemoryLimit: "the memory for images in one process"
     case .cacheExpiryDays: "the number of days after which unused images expire"
     case .downloadLimit: "the longest image; longer images are not loaded or stored"
-    case .dataSaver: "use less data; policies may use this, and requests send `Save-Data`"
+    case .savesData: "use less data; policies may use this, and requests send `Save-Data`"
     case .cellularBudget: "the data budget for cellular networks per month, for policies that use it"
     case .cellularBudgetDay: "the day of the month on which the budget period starts"
     }
@@ -59,7 +61,7 @@ package enum SettingKey: String, Sendable, Hashable, CaseIterable {
     case .cacheMemoryLimit: .optionalSize(\.cacheMemoryLimit, nilWord: "automatic")
     case .cacheExpiryDays: .count(\.cacheExpiryDays, 1...36_500)
     case .downloadLimit: .size(\.downloadLimit, least: ByteCount(1))
-    case .dataSaver: .choice(\.savesData)
+    case .savesData: .choice(\.savesData)
     case .cellularBudget: .optionalSize(\.cellularBudget, nilWord: "none")
     case .cellularBudgetDay: .count(\.cellularBudgetDay, 1...31)
     }

@@ -16,30 +16,41 @@ struct SettingKeyTests {
     #expect(!key.explanation.isEmpty && !key.explanation.contains("\n"))
   }
 
-  @Test func `every field of the settings can be set`() throws {
+  @Test(arguments: SettingKey.allCases)
+  func `a key sets the property of its name, and no other`(_ key: SettingKey) throws {
     var settings = UserSettings()
-    let values: [SettingKey: String] = [
-      .alwaysLoadOriginalsOnCellular: "yes", .cacheOriginalsLimit: "1 GiB", .cacheThumbnailsLimit: "0 B",
-      .cachePinnedLimit: "2 MiB", .cacheMemoryLimit: "16 MiB", .cacheExpiryDays: "30",
-      .downloadLimit: "300 kB",
-      .dataSaver: "yes", .cellularBudget: "2 GB", .cellularBudgetDay: "15",
-    ]
-    for (key, value) in values {
-      try key.assign(value, in: &settings)
-      #expect(key.value(in: settings) == value)
-    }
-    #expect(values.count == SettingKey.allCases.count)
-    #expect(settings.alwaysLoadOriginalsOnCellular)
-    #expect(settings.cacheOriginalsLimit == .mebibytes(1024))
-    #expect(settings.cacheThumbnailsLimit == ByteCount(0))
-    #expect(settings.cachePinnedLimit == .mebibytes(2))
-    #expect(settings.cacheMemoryLimit == .mebibytes(16))
-    #expect(settings.cacheExpiryDays == 30)
-    #expect(settings.downloadLimit == ByteCount(300_000))
-    #expect(settings.savesData && settings.cellularBudgetDay == 15)
-    #expect(settings.cellularBudget == ByteCount(2_000_000_000))
-    try SettingKey.cellularBudget.assign("None", in: &settings)
-    #expect(settings.cellularBudget == nil)
+    let value = try #require(key.otherValue)
+    try key.assign(value, in: &settings)
+    #expect(key.value(in: settings) == value)
+    #expect(Self.changes(of: settings) == ["\(key)"])
+  }
+
+  @Test func `every property has a key`() {
+    let properties = Set(Mirror(reflecting: UserSettings()).children.compactMap(\.label))
+    // The networks have a command of their own.
+    #expect(properties == Set(SettingKey.allCases.map { "\($0)" } + ["markedNetworks"]))
+  }
+
+  /// The properties that differ from the default.
+  private static func changes(of settings: UserSettings) -> [String] {
+    zip(Mirror(reflecting: settings).children, Mirror(reflecting: UserSettings()).children)
+      .filter { "\($0.value)" != "\($1.value)" }
+      .compactMap(\.0.label)
+  }
+
+  static let typed: [(key: SettingKey, text: String, shown: String)] = [
+    (.alwaysLoadOriginalsOnCellular, "YES", "yes"), (.cacheOriginalsLimit, "1 GiB", "1 GiB"),
+    (.cacheThumbnailsLimit, "0 B", "0 B"), (.downloadLimit, "300 kB", "300 kB"),
+    (.cellularBudget, "2 GB", "2 GB"), (.cellularBudget, "None", "none"),
+    (.cellularBudgetDay, "31", "31"),
+  ]
+
+  @Test(arguments: typed)
+  func `a typed value is shown in its usual form`(_ key: SettingKey, _ text: String, _ shown: String) throws {
+    var settings = UserSettings()
+    settings.cellularBudget = .mebibytes(1)
+    try key.assign(text, in: &settings)
+    #expect(key.value(in: settings) == shown)
   }
 
   static let names = [
@@ -116,5 +127,16 @@ struct SettingKeyTests {
     #expect(SettingKey.alwaysLoadOriginalsOnCellular.assign(.string(word), in: &settings))
     #expect(settings.alwaysLoadOriginalsOnCellular == expected)
     #expect(!SettingKey.alwaysLoadOriginalsOnCellular.assign(.string("maybe"), in: &settings))
+  }
+}
+
+extension SettingKey {
+  /// A valid value that is not the default.
+  fileprivate var otherValue: String? {
+    switch field {
+    case .choice: ["yes", "no"].first { $0 != defaultValue }
+    case .size, .optionalSize: ["3 MiB", "4 MiB"].first { $0 != defaultValue }
+    case .count(_, let range): ["\(range.lowerBound)", "\(range.upperBound)"].first { $0 != defaultValue }
+    }
   }
 }

@@ -27,7 +27,7 @@ import Testing
     }
     let bench = try TestLoader(kind)
     bench.network.become(kind, metered: metered)
-    if savesData { try bench.settings.set(.dataSaver, to: "yes") }
+    if savesData { try bench.settings.set(.savesData, to: "yes") }
     let item = try TestLoader.item(server, original: "/a.jpg", thumbnail: "/a.jpg")
     let image = try await bench.loader.load(item)
     let request = try #require(server.log.requests.first)

@@ -54,9 +54,9 @@ import Testing
   @Test func `images that the data saver held back load when it is switched off`() async throws {
     let test = try TestLoader(.wifi, policy: "data-saver")
     _ = try await test.loader.load(FeedItem(original: nil, thumbnail: item.thumbnail))
-    try test.settings.set(.dataSaver, to: "yes")
+    try test.settings.set(.savesData, to: "yes")
     let slot = try await slot(test)
-    try test.settings.set(.dataSaver, to: "no")
+    try test.settings.set(.savesData, to: "no")
     #expect(await slot.first { $0.shown == .original } != nil, "no tap is needed any more")
   }
 
