@@ -1,5 +1,6 @@
 import Feedimg
 import FeedimgAdmin
+import FeedimgJSON
 import FeedimgModel
 import FeedimgSystem
 
@@ -80,4 +81,95 @@ extension RouteTable {
 extension ImageLoader.Configuration.Policy {
   /// The name or the file of the given policy; nil for the default.
   fileprivate var name: String? { if case .named(let name) = self { name } else { nil } }
+}
+
+extension ImageLoader {
+  /// `POST /v1/resolve`: one resolution for each item, in the form of the request; fetches nothing.
+  func resolve(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    let (items, form) = try request.items()
+    let resolutions = try request.target.loader(from: self).resolve(items).map(\.json)
+    switch form {
+    case .single: return ServiceResponse(json: resolutions.joined() + "\n")
+    case .array: return ServiceResponse(json: "[\(resolutions.joined(separator: ","))]\n")
+    case .lines:
+      return ServiceResponse(text: resolutions.joined(separator: "\n") + "\n", as: "application/x-ndjson")
+    }
+  }
+}
+
+extension NetworkStatus {
+  /// `GET /v1/network`: the state as `feedimg network --json` prints it, with the overrides, if any, as `simulated`.
+  func response(_ overrides: [SituationOverride]) throws(Problem) -> ServiceResponse {
+    guard case .object(var object) = state.jsonValue else {
+      throw Problem(500, "the state of the network cannot be read")
+    }
+    if !overrides.isEmpty {
+      object["simulated"] = .object(JSONObject(overrides.map { ($0.fact, .string($0.value)) }))
+    }
+    return ServiceResponse(json: JSONValue.object(object).text(.compact) + "\n")
+  }
+}
+
+extension Usage {
+  /// `GET /v1/usage`: the report of the last `days=`, as `feedimg usage --json` prints it.
+  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    let days = try request.target.number("days", in: 1...3660) ?? 30
+    return try Problem.reporting { () throws(ConfigurationError) in
+      ServiceResponse(json: try report(days: days).json + "\n")
+    }
+  }
+}
+
+extension Policies {
+  /// `GET /v1/policies`: all policies, each as `feedimg policy list --json` prints it.
+  func list(_ request: ServiceRequest) -> ServiceResponse {
+    ServiceResponse(json: "[\(list().map(\.json).joined(separator: ","))]\n")
+  }
+
+  /// `GET /v1/policy`: the rules of `name=` or of the active policy, as `feedimg policy export --json` prints them.
+  func rules(_ request: ServiceRequest, active: String) throws(Problem) -> ServiceResponse {
+    let name = request.target["name"]
+    if let name { try Problem.reporting(404) { () throws(ConfigurationError) in try checkName(name) } }
+    do throws(PolicyFault) {
+      return ServiceResponse(json: try export(name ?? active).json + "\n")
+    } catch {
+      throw Problem(500, error.messages.joined(separator: "; "))
+    }
+  }
+}
+
+extension ImageCache {
+  /// `GET /v1/cache`: the summary as `feedimg cache info --json` prints it, and the images used last.
+  func response(to request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    let count = try request.target.number("images", in: 0...1000)
+    return try Problem.reporting { () throws(ConfigurationError) in
+      var text = try summary().json
+      if let count {
+        let images = try images().prefix(count).map(\.json)
+        text = "\(text.dropLast()),\"images\":[\(images.joined(separator: ","))]}"
+      }
+      return ServiceResponse(json: text + "\n")
+    }
+  }
+
+  /// `POST` and `DELETE /v1/cache/pins`: pins and unpins the image of `url=`.
+  func changePin(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
+    let url = try request.target.url
+    // Mostly, the image exceeds a limit or the disk is full (RFC 4918 §11.5).
+    let isCached = try Problem.reporting(507) { () throws(ConfigurationError) in
+      request.method == "POST" ? try pin(url) : try unpin(url)
+    }
+    guard isCached else { throw Problem(404, "`\(url)` is not in the cache", code: "not-cached") }
+    return ServiceResponse(204)
+  }
+}
+
+extension RequestTarget {
+  /// The value of a numeric parameter; nil if it is absent.
+  func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+    guard let text = self[name] else { return nil }
+    if let number = Int(text), range.contains(number) { return number }
+    let limits = "from \(range.lowerBound) to \(range.upperBound)"
+    throw Problem(400, "`\(name)` takes a number \(limits), not `\(text)`")
+  }
 }
