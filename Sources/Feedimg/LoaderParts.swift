@@ -6,10 +6,10 @@ import FeedimgReachability
 package import FeedimgSettings
 import FeedimgSystem
 import FeedimgTransfer
-import FeedimgUsage
+package import FeedimgUsage
 
-/// The settings, the network monitor and the disk cache of a loader, which other parts of the process can
-/// share.
+/// The settings, the network monitor, the disk cache and the ledger of a loader, which other parts of the
+/// process can share.
 ///
 /// Only the policy and the settings are read at once; everything else is opened on first use.
 package struct LoaderParts: Sendable {
@@ -17,9 +17,11 @@ package struct LoaderParts: Sendable {
   package let store: DiskCache
   /// The folder that holds the cached images.
   package let cacheFolder: String
+  /// The usage ledger; nil if no folder for it is known, so that traffic is not counted.
+  package let usage: UsageLedger?
   let network: NetlinkMonitor
   let downloader: CurlDownloader
-  let catalog: PolicyCatalog
+  package let catalog: PolicyCatalog
   let policy: PolicyInForce
 
   /// Makes the parts.
@@ -44,6 +46,7 @@ package struct LoaderParts: Sendable {
       proxy: configuration.requests.proxy,
       addresses: configuration.reachesPrivateHosts ? .everything : .internet
     )
+    usage = (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
     cacheFolder = try folders.cache
     store = DiskCache(
       folder: cacheFolder,
@@ -108,8 +111,7 @@ extension ImageLoader {
       environment: configuration.environment,
       identity: try RequestIdentity(configuration),
       time: time,
-      // Without a folder for the ledger, traffic is not counted.
-      usage: (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) },
+      usage: parts.usage,
       observers: configuration.observers,
       // The service would connect in its own way.
       service: configuration.requests.usesUsualConnections

@@ -30,6 +30,11 @@ public struct Policies: Sendable {
     self.configuration = configuration
     catalog = try PolicyCatalog(configuration)
   }
+
+  /// Creates the policies of a loader with these parts.
+  package init(_ configuration: ImageLoader.Configuration, sharing parts: LoaderParts) {
+    (self.configuration, catalog) = (configuration, parts.catalog)
+  }
 }
 
 /// The content of the first place with a policy, which may be invalid.

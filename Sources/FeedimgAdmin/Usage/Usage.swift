@@ -24,7 +24,7 @@ public struct Usage: Sendable {
     ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
   }
 
-  /// Creates a reader that shares the settings of a loader with these parts.
+  /// Creates a reader that shares the settings and the ledger of a loader with these parts.
   ///
   /// - Throws: ``ConfigurationError`` if no folder is known.
   package init(
@@ -33,7 +33,7 @@ public struct Usage: Sendable {
   ) throws(ConfigurationError) {
     settings = parts.settings
     folder = try Folders(configuration).usage
-    ledger = UsageLedger(folder: folder, clock: SystemClock.seconds)
+    ledger = parts.usage ?? UsageLedger(folder: folder, clock: SystemClock.seconds)
   }
 
   /// Warnings about invalid settings and a damaged ledger; each warning is returned once.

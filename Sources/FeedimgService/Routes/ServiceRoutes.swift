@@ -18,7 +18,7 @@ extension RouteTable {
     let (network, overrides) = (NetworkStatus(sharing: parts), configuration.loader.overrides)
     let cache = ImageCache(configuration.loader, sharing: parts)
     let usage = try Usage(configuration.loader, sharing: parts)
-    let policies = try Policies(configuration.loader)
+    let policies = Policies(configuration.loader, sharing: parts)
     let activePolicy = configuration.loader.policy.name ?? "default"
     let image = ImageRoute(
       loader: loader,
