@@ -1,7 +1,7 @@
 package import FeedimgHTTPCache
 package import FeedimgModel
 package import FeedimgSystem
-package import FeedimgTransfer
+import FeedimgTransfer
 import FeedimgUsage
 import Synchronization
 

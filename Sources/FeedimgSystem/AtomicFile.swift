@@ -60,12 +60,15 @@ package struct LockedFile: ~Copyable {
     self.lock = lock
   }
 
-  /// Replaces the content and writes it to disk before it returns.
+  /// Replaces the content.
   ///
   /// The file keeps its mode and owner; a new file has mode 0600.
   ///
+  /// - Parameters:
+  ///   - bytes: The new content.
+  ///   - isDurable: Whether to write it to disk before the call returns.
   /// - Throws: ``FileFault``; the file is then unchanged, except if only flushing its folder failed.
-  package func replace(with bytes: [UInt8]) throws(FileFault) {
+  package func replace(with bytes: [UInt8], isDurable: Bool = true) throws(FileFault) {
     let temporary = FilePath(folder: target.folder, name: ".\(target.name).tmp").text
     // A process that died while it held the lock may have left a temporary file.
     unlink(temporary)
@@ -78,12 +81,13 @@ package struct LockedFile: ~Copyable {
         _ = fchown(file.descriptor, old.st_uid, old.st_gid)
         guard fchmod(file.descriptor, old.st_mode & 0o7777) == 0 else { throw FileFault("change", temporary) }
       }
-      try file.synchronize()
+      if isDurable { try file.synchronize() }
       guard rename(temporary, target.text) == 0 else { throw FileFault("replace", target.text) }
     } catch {
       unlink(temporary)
       throw error
     }
+    guard isDurable else { return }
     try OpenFile(target.folder, to: "flush", O_RDONLY | O_DIRECTORY).synchronize()
   }
 }

@@ -1,3 +1,4 @@
+import FeedimgSystem
 import FoundationEssentials
 import Testing
 

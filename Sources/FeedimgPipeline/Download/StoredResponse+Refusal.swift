@@ -1,6 +1,5 @@
 import FeedimgHTTPCache
 import FeedimgModel
-import FeedimgTransfer
 
 extension StoredResponse {
   /// Returns the error for an unsuccessful response, which says how long to remember it.

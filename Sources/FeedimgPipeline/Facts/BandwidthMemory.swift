@@ -1,6 +1,6 @@
 import FeedimgJSON
 import FeedimgModel
-import Glibc
+import FeedimgSystem
 import Synchronization
 
 /// A measured bandwidth, with its network and time.
@@ -80,8 +80,8 @@ package final class BandwidthMemory: Sendable {
   func flush() { state.withLock { if $0.latest != $0.written { write(&$0) } } }
 
   private func read() -> BandwidthMeasurement? {
-    guard let text = SystemFiles().read(path),
-      case .object(let object)? = try? JSONReader.value(in: Array(text.utf8)),
+    guard let bytes = try? AtomicFile(path).content(),
+      case .object(let object)? = try? JSONReader.value(in: bytes),
       let bits = object["bitsPerSecond"]?.integer, bits > 0,
       let network = object["network"]?.text, let time = object["time"]?.double
     else { return nil }
@@ -97,12 +97,9 @@ package final class BandwidthMemory: Sendable {
       "time": .number(String(latest.time)),
     ]
     let text = value.text(.compact) + "\n"
-    let fresh = "\(path).\(getpid())"
-    for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
-    guard let file = fopen(fresh, "wxe") else { return }
-    let isWritten = fputs(text, file) >= 0
-    let isClosed = fclose(file) == 0
-    if !(isWritten && isClosed && rename(fresh, path) == 0) { unlink(fresh) }
+    try? AtomicFile(path).locked { file throws(FileFault) in
+      try file.replace(with: Array(text.utf8), isDurable: false)
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 package import FeedimgModel
+package import FeedimgSystem
 import Glibc
 
 /// The memory for images if the user has set no limit, and its origin.

@@ -1,5 +1,6 @@
 package import FeedimgHTTPCache
 import FeedimgModel
+package import FeedimgSystem
 import Synchronization
 
 /// The memory for images: the user's limit, or else a share of the memory that the process may use.

@@ -1,3 +1,5 @@
+package import FeedimgSystem
+
 /// The control groups whose memory limits apply to this process (cgroups(7)).
 package struct MemoryGroups: Sendable, Hashable {
   /// The folders, from the process's own group to the highest visible one.

@@ -1,4 +1,5 @@
 import FeedimgHTTPCache
+import FeedimgSystem
 import Glibc
 import Synchronization
 

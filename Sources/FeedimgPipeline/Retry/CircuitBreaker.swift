@@ -1,5 +1,5 @@
 import FeedimgModel
-import FeedimgTransfer
+import FeedimgSystem
 
 /// Blocks requests to origins that failed repeatedly (pure).
 ///

@@ -1,5 +1,5 @@
 import FeedimgModel
-import FeedimgTransfer
+import FeedimgSystem
 
 /// Lets one slot or prefetch wait until the origins that failed it respond again.
 @PipelineActor package final class CircuitSubscription {

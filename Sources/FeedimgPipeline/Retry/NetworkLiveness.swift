@@ -1,6 +1,5 @@
 import FeedimgModel
 import FeedimgSystem
-import FeedimgTransfer
 import Synchronization
 
 /// Detects a network that reports a connection but carries no data ("lie-fi"); any thread may use it.

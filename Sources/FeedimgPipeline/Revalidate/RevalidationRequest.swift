@@ -1,7 +1,6 @@
 import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
-import FeedimgTransfer
 
 /// One conditional request for a cached image (RFC 9111 §4.3).
 ///

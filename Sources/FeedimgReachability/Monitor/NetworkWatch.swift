@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 
 /// Decides when the monitor's thread reads the network, publishes its state, and sleeps.
 ///
@@ -27,17 +28,15 @@ struct NetworkWatch {
   static let quiet = Duration.milliseconds(20)
   /// The longest time that events can delay a reading.
   static let longestStorm = Duration.milliseconds(100)
-  /// The wait after the first overrun.
-  ///
-  /// Each overrun doubles the wait, up to ``longestWait``.
-  static let firstWait = Duration.milliseconds(100)
-  static let longestWait = Duration.seconds(1)
+  /// The waits after overruns.
+  static let backoff = Backoff(base: .milliseconds(100), maximum: .seconds(1))
 
   private let period: Duration
   private var schedule = PublicationSchedule()
   /// When events started, and when to check for more.
   private var storm: (start: Duration, pause: Duration)?
-  private var rest = NetworkWatch.firstWait
+  /// The number of overruns since the last reading.
+  private var overruns = 0
   private var nextReading = Duration.zero
   private var unpublished: NetworkState?
 
@@ -71,11 +70,11 @@ struct NetworkWatch {
     case .none, .some:
       storm = nil
       nextReading = now
-      rest = Self.firstWait
+      overruns = 0
     case .overrun:
       // A storm of events lasts for a while: leave time to other threads.
-      storm = (start, now + rest)
-      rest = min(rest * 2, Self.longestWait)
+      overruns += 1
+      storm = (start, now + Self.backoff.ceiling(after: overruns))
     }
   }
 

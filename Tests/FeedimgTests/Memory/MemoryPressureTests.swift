@@ -1,5 +1,6 @@
 import FeedimgHTTPCache
 import FeedimgModel
+import FeedimgSystem
 import FoundationEssentials
 import Glibc
 import LoopbackServer

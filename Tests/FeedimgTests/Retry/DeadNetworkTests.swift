@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import LoopbackServer
 import Synchronization
@@ -159,12 +160,12 @@ import Testing
   // MARK: For how long
 
   @Test func `many simultaneous failures start only the first cooldown`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
+    let controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
     let begun = RecordedValues<Int>()
     let loads = try (0..<8).map { number in
       let url = try ImageURL("http://h\(number).example/a")
       return Task {
-        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+        try await controller.perform(url) { _ async throws(LoadError) -> Int in
           begun.add(number)
           while begun.all.count < 8 { await Task.yield() }
           throw LoadError(.timeout, message: "no response came within 20 s")
@@ -172,17 +173,17 @@ import Testing
       }
     }
     for load in loads { await #expect(throws: LoadError.self) { try await load.value } }
-    #expect(desk.liveness.isOffline)
+    #expect(controller.liveness.isOffline)
     time.pass(NetworkLiveness.backoff.base)
-    #expect(!desk.liveness.isOffline)
+    #expect(!controller.liveness.isOffline)
   }
 
   @Test func `a refused load leaves the probe of the network to the next one`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
+    let controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
     func fail(_ host: String, retryAfter: Int? = nil) async throws {
       let url = try ImageURL("http://\(host).example/\(retryAfter ?? 0)")
       await #expect(throws: LoadError.self) {
-        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+        try await controller.perform(url) { _ async throws(LoadError) -> Int in
           throw LoadError(.timeout, message: "no response came within 20 s", retryAfter: retryAfter)
         }
       }
@@ -190,22 +191,22 @@ import Testing
     for number in 0..<4 { try await fail("h\(number)") }
     try await fail("refused", retryAfter: 60)
     time.pass(NetworkLiveness.backoff.base)
-    #expect(!desk.liveness.isOffline)
+    #expect(!controller.liveness.isOffline)
     // The circuit of this host is open.
     try await fail("refused", retryAfter: 61)
-    #expect(!desk.liveness.isOffline)
+    #expect(!controller.liveness.isOffline)
   }
 
   // MARK: What loads do
 
   @Test func `failed loads on a dead network are not retried`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 4))
+    let controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 4))
     let (tries, ended) = (RecordedValues<Int>(), RecordedValues<Int>())
     let loads = try (0..<4).map { number in
       let url = try ImageURL("http://h\(number).example/a")
       return Task {
         defer { ended.add(number) }
-        return try await desk.perform(url) { _ async throws(LoadError) -> Int in
+        return try await controller.perform(url) { _ async throws(LoadError) -> Int in
           tries.add(number)
           throw LoadError(.timeout, message: "no response came within 20 s")
         }

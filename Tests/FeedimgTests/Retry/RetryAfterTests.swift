@@ -1,6 +1,7 @@
 import FeedimgModel
-import FeedimgTransfer
 import Testing
+
+@testable import FeedimgPipeline
 
 struct RetryAfterTests {
   /// Sun, 06 Nov 1994 08:49:37 GMT.

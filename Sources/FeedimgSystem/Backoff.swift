@@ -9,7 +9,7 @@ package struct Backoff: Sendable, Hashable {
   package var maximum: Duration
 
   /// The random part of a wait.
-  static let jitter = 0.5
+  package static let jitter = 0.5
 
   package init(base: Duration, maximum: Duration) {
     self.base = base

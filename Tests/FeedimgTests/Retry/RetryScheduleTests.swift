@@ -1,6 +1,8 @@
 import FeedimgModel
-import FeedimgTransfer
+import FeedimgSystem
 import Testing
+
+@testable import FeedimgPipeline
 
 struct RetryScheduleTests {
   /// Always the same number.

@@ -3,7 +3,7 @@ import Glibc
 /// The kernel's files about the system and the process, below a root that tests replace.
 package struct SystemFiles: Sendable, Hashable {
   /// A prefix for every path; empty for the live system.
-  var root = ""
+  package var root = ""
 
   /// The longest text that is read, in bytes.
   private static let limit = 1 << 20
@@ -11,14 +11,14 @@ package struct SystemFiles: Sendable, Hashable {
   /// Makes the files of the live system.
   package init() {}
 
-  init(root: String) { self.root = root }
+  package init(root: String) { self.root = root }
 
-  func path(_ path: String) -> String { root + path }
+  package func path(_ path: String) -> String { root + path }
 
   /// Returns the text of a small file; nil if it cannot be read.
   ///
   /// `OpenFile` would repeat the call while a driver is not ready (`EAGAIN`), and files of sysfs do not wait.
-  func read(_ path: String) -> String? {
+  package func read(_ path: String) -> String? {
     let descriptor = open(self.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -45,7 +45,7 @@ package struct SystemFiles: Sendable, Hashable {
   }
 
   /// Returns the number on the first line; nil for anything else, such as `max`.
-  func readNumber(_ path: String) -> Int? {
+  package func readNumber(_ path: String) -> Int? {
     read(path).flatMap { Int($0.prefix { $0 != "\n" }) }
   }
 }
