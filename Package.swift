@@ -320,7 +320,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgDecodingTests",
-      dependencies: ["FeedimgDecoding", "FeedimgModel", "CPixels"],
+      dependencies: ["FeedimgDecoding", "FeedimgModel", "FeedimgSystem", "CPixels"],
       exclude: ["Fixtures"],
       swiftSettings: settings
     ),

@@ -4,7 +4,8 @@ import Synchronization
 
 /// The threads `feedimg-decode`, which start with the first jobs and sleep without work.
 final class DecodingThreads: Sendable {
-  private let places: PriorityWaiters<Int>
+  /// The calls that have a thread, or wait for one.
+  let places: PriorityWaiters<Int>
   /// The threads without a job, the last used one at the end.
   private let idle = Mutex<[ThreadExecutor]>([])
 
@@ -12,9 +13,6 @@ final class DecodingThreads: Sendable {
   init(width: Int) { places = PriorityWaiters(places: width) }
 
   deinit { for thread in idle.withLock({ $0 }) { thread.stop() } }
-
-  /// The number of calls that wait for a thread.
-  var waitingCount: Int { places.count }
 
   /// Runs the body on one of the threads, in the order of the calls; cancellation stops it, or ends the wait for a thread.
   ///

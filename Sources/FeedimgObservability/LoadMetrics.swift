@@ -13,12 +13,12 @@ import Synchronization
 /// - `feedimg_joins_total`: loads that joined a running load
 /// - `feedimg_received_bytes_total`: received bytes of images
 public final class LoadMetrics: LoadObserving {
-  private struct Load {
+  struct Load {
     var beganAt: ContinuousClock.Instant
     var queuedAt: ContinuousClock.Instant?
   }
 
-  private struct State {
+  struct State {
     /// The running loads.
     var loads: [Int: Load] = [:]
     /// The bytes received for each load.
@@ -35,14 +35,11 @@ public final class LoadMetrics: LoadObserving {
   private static let maximumRecords = 512
 
   /// The state of the loads; metrics are recorded outside the lock.
-  private let state = Mutex(State())
+  let state = Mutex(State())
   private let factory: any MetricsFactory
 
   /// - Parameter factory: The factory of the metrics; by default the program's.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
-
-  /// The number of loads with state.
-  var recordCount: Int { state.withLock { Set($0.loads.keys).union($0.received.keys).count } }
 
   /// Records one step.
   public func observe(_ event: LoadEvent) {

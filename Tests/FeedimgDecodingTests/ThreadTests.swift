@@ -1,5 +1,6 @@
 import CPixels
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Synchronization
 import Testing
@@ -39,7 +40,7 @@ struct ThreadTests {
         }
         #expect(error?.code == .cancelled)
       }
-      while threads.waitingCount < 1 { await Task.yield() }
+      while threads.places.count < 1 { await Task.yield() }
       group.cancelAll()
     }
     gate.open()
@@ -115,7 +116,7 @@ struct ThreadTests {
             if number < 2 { gates[number].pass() }
           }
         }
-        while begun.numbers.withLock(\.count) + threads.waitingCount <= number { await Task.yield() }
+        while begun.numbers.withLock(\.count) + threads.places.count <= number { await Task.yield() }
       }
       #expect(begun.numbers.withLock(\.self) == [0, 1], "both threads are busy")
       gates[0].open()

@@ -1,5 +1,6 @@
 import Feedimg
 import MetricsTestKit
+import Synchronization
 import Testing
 
 @testable import FeedimgObservability
@@ -108,5 +109,12 @@ import Testing
     #expect(metrics.recordCount < 1000)
     metrics.observe(try event(0, 2, progress(1500)))
     #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 1500 + 50_000)
+  }
+}
+
+extension LoadMetrics {
+  /// The number of loads with state.
+  fileprivate var recordCount: Int {
+    state.withLock { Set($0.loads.keys).union($0.received.keys).count }
   }
 }

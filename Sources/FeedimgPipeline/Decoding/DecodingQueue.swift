@@ -6,15 +6,15 @@ import FeedimgSystem
 ///
 /// Callers that want the same pixels of an image share one decoding.
 package final class DecodingQueue: Sendable {
-  private typealias Outcome = Result<DecodedImage, DecodeError>
+  typealias Outcome = Result<DecodedImage, DecodeError>
 
   private let decoder: any ImageDecoding
   private let memory: MemoryCache
-  private let coalescer = Coalescer<Outcome>()
+  let coalescer = Coalescer<Outcome>()
   /// Limits how many images decode at once to the decoder's width.
   ///
   /// Visible images pass the others.
-  private let places: PriorityWaiters<LoadPriority>
+  let places: PriorityWaiters<LoadPriority>
 
   /// Returns the key under which memory keeps the image of a URL.
   private let key: @Sendable (ImageURL) -> String
@@ -29,12 +29,6 @@ package final class DecodingQueue: Sendable {
     self.memory = memory
     places = PriorityWaiters(places: decoder.width)
   }
-
-  /// The number of images that wait for a decoder.
-  var waiting: Int { places.count }
-
-  /// The number of callers that wait for pixels.
-  var wanted: Int { coalescer.count }
 
   /// Returns the pixels from memory; nil if memory does not have them.
   ///

@@ -9,7 +9,7 @@ import Synchronization
 /// These are the network, the settings, the policy, whether the network carries data, and ``PolledFacts``. The
 /// monitor starts with its first listener and pauses after ``rest()``.
 @PipelineActor package final class FactMonitor {
-  private struct Listener {
+  struct Listener {
     let priority: @Sendable () -> LoadPriority
     let onChange: @PipelineActor @Sendable () -> Void
   }
@@ -37,12 +37,13 @@ import Synchronization
   /// Guards the values that other threads read.
   private nonisolated let snapshot = Mutex(Snapshot())
 
-  private var listeners: [Int: Listener] = [:]
+  private(set) var listeners: [Int: Listener] = [:]
   private var issued = 0
   private var tasks: [Task<Void, Never>] = []
   private var policyWatcher: FileWatcher?
   private var policy: PolicyTable?
-  private var probe: Task<Void, Never>?
+  /// Waits until a dead network may be probed.
+  private(set) var probe: Task<Void, Never>?
   private var polling: Task<Void, Never>?
   private var lastSettings: UserSettings?
   private var lastNetwork: NetworkState?
@@ -76,11 +77,6 @@ import Synchronization
   ///
   /// Any thread may read it.
   package nonisolated var generation: Int? { snapshot.withLock { $0.generation } }
-
-  var listenerCount: Int { listeners.count }
-
-  /// Whether a probe of a dead network is due later.
-  var awaitsProbe: Bool { probe != nil }
 
   /// Calls a listener on every change, the most urgent listeners first.
   ///

@@ -26,7 +26,7 @@ final class Coalescer<Value: Sendable>: Sendable {
     case released
   }
 
-  private struct Caller {
+  struct Caller {
     let waiter: LoadWaiter
     var priority: LoadPriority
     let continuation: CheckedContinuation<Outcome, Never>
@@ -35,7 +35,7 @@ final class Coalescer<Value: Sendable>: Sendable {
   /// A load with its callers, in the order in which they joined.
   ///
   /// A running load has at least one.
-  private struct Entry {
+  struct Entry {
     let load: InFlightLoad
     let task: Task<Void, Never>
     var callers: [Caller] = []
@@ -47,7 +47,7 @@ final class Coalescer<Value: Sendable>: Sendable {
     }
   }
 
-  private struct State {
+  struct State {
     var entries: [String: Entry] = [:]
     /// The key for which each caller waits.
     var keys: [LoadWaiter: String] = [:]
@@ -78,7 +78,7 @@ final class Coalescer<Value: Sendable>: Sendable {
   }
 
   /// Guards the callers and the loads; continuations resume and tasks are cancelled outside the lock.
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   /// Joins the running load of a key, or starts one.
   ///
@@ -140,11 +140,6 @@ final class Coalescer<Value: Sendable>: Sendable {
   /// Cancels all loads: each caller gets `failed` with `cancelled`.
   func cancel() {
     for waiter in state.withLock({ Array($0.keys.keys) }) { leave(waiter, .failed(Self.cancelled)) }
-  }
-
-  /// Whether no load runs and no caller waits.
-  var isIdle: Bool {
-    state.withLock { $0.entries.isEmpty && $0.keys.isEmpty && $0.left.isEmpty && $0.ending.isEmpty }
   }
 
   /// The number of callers that wait.

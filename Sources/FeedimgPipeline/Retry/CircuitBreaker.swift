@@ -15,7 +15,7 @@ struct CircuitBreaker: Sendable {
     case probing(LoadError)
   }
 
-  private struct Circuit: Sendable {
+  struct Circuit: Sendable {
     var failures = 0
     /// How often the circuit has opened since the last response.
     var openings = 0
@@ -34,9 +34,7 @@ struct CircuitBreaker: Sendable {
   private static let probeTime = Duration.seconds(30)
   private static let maximumCount = 512
 
-  private var circuits: [String: Circuit] = [:]
-
-  var count: Int { circuits.count }
+  private(set) var circuits: [String: Circuit] = [:]
 
   /// Whether a request to an origin may go out now.
   func admission(_ origin: String, at now: Duration) -> Admission {

@@ -72,11 +72,9 @@ struct CircuitSubscriptions {
   static let backoff = Backoff(base: .seconds(5), maximum: .seconds(300))
 
   /// The waiting subscribers of each origin, in the order of arrival.
-  private var waiting: [String: [Waiting]] = [:]
+  private(set) var waiting: [String: [Waiting]] = [:]
   /// When the next subscriber of an origin may wake to try it.
   private var pausedUntil: [String: Duration] = [:]
-
-  var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
 
   /// Adds a subscriber, unless it waits for the origin already.
   mutating func add(_ new: Waiting, to origin: String) {

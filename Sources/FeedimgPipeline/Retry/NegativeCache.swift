@@ -5,16 +5,14 @@ import FeedimgModel
 ///
 /// A change of the network clears it. Times come from a monotonic clock.
 struct NegativeCache: Sendable {
-  private struct Record: Sendable {
+  struct Record: Sendable {
     let error: LoadError
     let until: Duration
   }
 
   private static let maximumCount = 2048
 
-  private var records: [String: Record] = [:]
-
-  var count: Int { records.count }
+  private(set) var records: [String: Record] = [:]
 
   /// The reason why a key has no image; nil if a request may succeed.
   mutating func error(of key: String, at now: Duration) -> LoadError? {

@@ -1,6 +1,5 @@
 import FeedimgModel
 import FeedimgSystem
-import FeedimgTransfer
 
 /// Retries failed loads when a retry may succeed, and rejects loads that are known to fail.
 ///
@@ -19,22 +18,20 @@ import FeedimgTransfer
   nonisolated let time: MonotonicTime
   nonisolated let liveness: NetworkLiveness
   private nonisolated let schedule: RetrySchedule
-  private var breaker = CircuitBreaker()
-  private var negatives = NegativeCache()
-  private var subscriptions = CircuitSubscriptions()
+  private(set) var breaker = CircuitBreaker()
+  private(set) var negatives = NegativeCache()
+  private(set) var subscriptions = CircuitSubscriptions()
   /// The next changes of circuits that loads wait for, by origin.
   private var changes: [String: Event] = [:]
   private var random = SystemRandomNumberGenerator()
-  private var alarm: (due: Duration, task: Task<Void, Never>)?
+  /// Wakes the next subscriber if no response does.
+  private(set) var alarm: (due: Duration, task: Task<Void, Never>)?
 
   nonisolated init(_ time: MonotonicTime, schedule: RetrySchedule = RetrySchedule()) {
     (self.time, self.schedule, liveness) = (time, schedule, NetworkLiveness(time))
   }
 
   deinit { alarm?.task.cancel() }
-
-  /// The number of remembered URLs and origins.
-  var recordCount: Int { negatives.count + breaker.count }
 
   /// Forgets all failures, for example on another network or with other settings.
   func reset() {
@@ -256,11 +253,6 @@ import FeedimgTransfer
     subscriptions.remove(subscription)
     setAlarm()
   }
-
-  var subscriberCount: Int { subscriptions.count }
-
-  /// The time at which the next subscriber wakes without a response; nil if none will.
-  var nextWake: Duration? { alarm?.due }
 
   private func setAlarm() {
     let due = subscriptions.due { breaker.probeTime($0) }

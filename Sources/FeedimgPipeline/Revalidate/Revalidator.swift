@@ -1,7 +1,6 @@
 import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
-import FeedimgTransfer
 import Synchronization
 
 /// Decides when to ask servers whether cached images are still valid.
@@ -9,7 +8,7 @@ import Synchronization
 /// Callers that show the same image share one request. Another request follows at least 10 seconds after a
 /// response. After failures, the interval grows from 30 seconds to an hour.
 @PipelineActor final class Revalidator {
-  private struct Past {
+  struct Past {
     var endedAt: Double
     var rest: Double
     var failures: Int
@@ -26,8 +25,8 @@ import Synchronization
   nonisolated let coalescer = Coalescer<FetchedImage?>()
   private nonisolated let clock: @Sendable () -> Double
   /// Guards the last requests, which other threads read.
-  private nonisolated let lastRequests = Mutex<[String: Past]>([:])
-  private var background: [String: Task<Void, Never>] = [:]
+  nonisolated let lastRequests = Mutex<[String: Past]>([:])
+  private(set) var background: [String: Task<Void, Never>] = [:]
   private var idleEvent: Event?
   private var summary = RevalidationSummary()
 
@@ -88,9 +87,6 @@ import Synchronization
 
   /// Forgets earlier requests, for example after a change of the network.
   nonisolated func forgetRequests() { lastRequests.withLock { $0 = [:] } }
-
-  /// The number of remembered and running requests.
-  var recordCount: Int { lastRequests.withLock(\.count) + background.count }
 
   func idle() async {
     guard !background.isEmpty else { return }

@@ -14,9 +14,9 @@ import Synchronization
     let movePath: @PipelineActor @Sendable () -> Void
   }
 
-  private var state: SchedulerState
-  private var downloads: [Ticket: Download] = [:]
-  private var waiting: [Ticket: CheckedContinuation<Bool, Never>] = [:]
+  private(set) var state: SchedulerState
+  private(set) var downloads: [Ticket: Download] = [:]
+  private(set) var waiting: [Ticket: CheckedContinuation<Bool, Never>] = [:]
   /// The task that waits for the deadline of the state.
   private var alarm: (at: Duration, task: Task<Void, Never>)?
   private let time: MonotonicTime
@@ -32,11 +32,6 @@ import Synchronization
   }
 
   deinit { alarm?.task.cancel() }
-
-  var limits: TransferLimits { state.limits }
-
-  /// Whether no download runs or waits.
-  var isIdle: Bool { state.isEmpty && waiting.isEmpty && downloads.isEmpty }
 
   // MARK: Slots
 

@@ -88,8 +88,8 @@ import Testing
   @Test func `a damaged frame ends the pass after the frames before it`() async throws {
     let bytes = Array(try Clouds.fixture("animation.gif").dropLast(60))
     let test = try TestLoader(decoder: CodecDecoder())
-    let desk = try #require(test.loader.resources.pixels)
-    let frames = try await AnimationFrames(bytes, Self.small, on: desk)
+    let queue = try #require(test.loader.resources.pixels)
+    let frames = try await AnimationFrames(bytes, Self.small, on: queue)
     var iterator = frames.makeAsyncIterator()
     #expect(try await iterator.next() != nil)
     let error = await #expect(throws: DecodeError.self) { while try await iterator.next() != nil {} }

@@ -25,16 +25,16 @@ import Testing
     let server = try LoopbackServer { _ in Self.picture }
     let decoder = HeldDecoder(width: 1)
     let test = try TestLoader(decoder: decoder)
-    let desk = try #require(test.loader.resources.pixels)
+    let queue = try #require(test.loader.resources.pixels)
     let item = try TestLoader.item(server, original: "/a.jpg")
     let slots = (0..<5).map { _ in test.loader.slot() }
     for (index, slot) in slots.enumerated() {
       slot.show(item, pixels: Self.pixels(Double(index + 1)), priority: .near)
-      while decoder.asked.all.isEmpty || desk.waiting < index { await Task.yield() }
+      while decoder.asked.all.isEmpty || queue.waiting < index { await Task.yield() }
     }
     slots[3].priority = .visible
     slots[1].clear()
-    while desk.waiting > 3 { await Task.yield() }
+    while queue.waiting > 3 { await Task.yield() }
     // It is visible only for a moment.
     slots[4].priority = .visible
     slots[4].priority = .near

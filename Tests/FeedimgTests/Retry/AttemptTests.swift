@@ -9,15 +9,15 @@ import Testing
 @Suite @PipelineActor struct AttemptTests {
   private let url: ImageURL
   private let time = ManualTime()
-  private let desk: RetryController
+  private let controller: RetryController
 
   /// A controller with a circuit that became half-open a moment ago.
   init() async throws {
     let url = try ImageURL("http://h.example/a")
-    (self.url, desk) = (url, RetryController(time.time, schedule: RetrySchedule(maximumTries: 1)))
+    (self.url, controller) = (url, RetryController(time.time, schedule: RetrySchedule(maximumTries: 1)))
     for _ in 0..<5 {
       await #expect(throws: LoadError.self) {
-        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+        try await controller.perform(url) { _ async throws(LoadError) -> Int in
           throw LoadError(.connection, url: url, message: "broken")
         }
       }
@@ -43,12 +43,12 @@ import Testing
   )
     async throws
   {
-    try ask(Attempt(url, desk), .success(status))
-    #expect(desk.admit(url.origin) == (isWell ? false : nil))
+    try ask(Attempt(url, controller), .success(status))
+    #expect(controller.admit(url.origin) == (isWell ? false : nil))
   }
 
   @Test func `a load that waits for a slot is not the probe yet`() async throws {
-    let (early, late) = (Attempt(url, desk), Attempt(url, desk))
+    let (early, late) = (Attempt(url, controller), Attempt(url, controller))
     try ask(late, .success(500))
     #expect(throws: LoadError.self) { try ask(early, .success(200)) }
     #expect(early.isWithheld && !late.isWithheld)
@@ -56,11 +56,11 @@ import Testing
 
   /// The server was well when the load came, and fails while the load waits for its slot.
   @Test func `a load that waited for a slot sends nothing if the circuit opened meanwhile`() async throws {
-    desk.reset()
-    let begun = Attempt(url, desk)
+    controller.reset()
+    let begun = Attempt(url, controller)
     for _ in 0..<5 {
       await #expect(throws: LoadError.self) {
-        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+        try await controller.perform(url) { _ async throws(LoadError) -> Int in
           throw LoadError(.connection, url: url, message: "broken")
         }
       }
@@ -72,30 +72,30 @@ import Testing
   @Test func `a load that loses its slot before a response lets another one probe, and waits for it`()
     async throws
   {
-    let begun = Attempt(url, desk)
+    let begun = Attempt(url, controller)
     #expect(throws: LoadError.self) {
       try ask(begun, .failure(LoadError(.cancelled, message: "")))
     }
     #expect(!begun.isWithheld)
-    #expect(desk.admit(url.origin) == true)
+    #expect(controller.admit(url.origin) == true)
     #expect(throws: LoadError.self) { try ask(begun, .success(200)) }
     #expect(begun.isWithheld)
-    desk.responded(url.origin)
+    controller.responded(url.origin)
     try ask(begun, .success(200))
     #expect(!begun.isWithheld)
   }
 
   @Test func `a load that was allowed to continue is not checked again when it resumes`() async throws {
-    let begun = Attempt(url, desk)
+    let begun = Attempt(url, controller)
     try ask(begun, .success(200))
     for _ in 0..<5 {
       await #expect(throws: LoadError.self) {
-        try await desk.perform(url) { _ async throws(LoadError) -> Int in
+        try await controller.perform(url) { _ async throws(LoadError) -> Int in
           throw LoadError(.connection, url: url, message: "broken")
         }
       }
     }
-    #expect(desk.admit(url.origin) == nil)
+    #expect(controller.admit(url.origin) == nil)
     try ask(begun, .success(206))
   }
 }

@@ -90,7 +90,7 @@ import Testing
 
   @Test mutating func `the memory of failing hosts is bounded`() {
     for number in 0..<5000 { fail(5, "h\(number)", at: .seconds(number)) }
-    #expect(breaker.count <= 512)
+    #expect(breaker.circuits.count <= 512)
     #expect(!isAdmitted("h4999", at: .seconds(4999)))
   }
 

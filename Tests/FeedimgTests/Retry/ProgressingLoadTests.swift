@@ -68,13 +68,13 @@ import Testing
   /// - Returns: The error, and the number of attempts.
   private func breaking(
     _ url: ImageURL,
-    _ desk: RetryController,
+    _ controller: RetryController,
     keeping kept: @escaping @Sendable (Int) -> Int
   ) -> Task<(error: LoadError?, tries: Int), Never> {
     Task {
       var tries = 0
       do throws(LoadError) {
-        try await desk.perform(url) { begun async throws(LoadError) -> Void in
+        try await controller.perform(url) { begun async throws(LoadError) -> Void in
           tries += 1
           await begun.kept(kept(tries), of: nil)
           throw LoadError(.timeout, url: url, message: "no bytes came")
@@ -87,21 +87,21 @@ import Testing
   }
 
   @Test func `attempts with progress do not count against the server`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 2))
-    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { min($0, 20) * Self.goodPart }
+    let controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 2))
+    let load = breaking(try ImageURL("http://a.example/a.jpg"), controller) { min($0, 20) * Self.goodPart }
     for _ in 1...20 { await time.pass(.milliseconds(500), when: 1) }
     let end = await load.value
     #expect(end.error?.code == .timeout)
     #expect(end.tries == 21)
     let other = try ImageURL("http://a.example/b.jpg")
-    #expect(try await desk.perform(other) { _ async throws(LoadError) in 1 } == 1)
+    #expect(try await controller.perform(other) { _ async throws(LoadError) in 1 } == 1)
     #expect(time.sleepers == 0)
   }
 
   @Test func `progress gives more attempts for ten minutes only`() async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 2))
+    let controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 2))
     // Without the limit, the load would go on until its 20th attempt.
-    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { min($0, 20) * Self.goodPart }
+    let load = breaking(try ImageURL("http://a.example/a.jpg"), controller) { min($0, 20) * Self.goodPart }
     let minutes = Task {
       while !Task.isCancelled {
         if time.sleepers == 1 { time.pass(.seconds(60)) }
@@ -117,12 +117,13 @@ import Testing
     _ kept: Int,
     _ isOffline: Bool
   ) async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
+    let controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 1))
     for number in 0..<8 {
-      let end = await breaking(try ImageURL("http://h\(number).example/a.jpg"), desk) { _ in kept }.value
+      let end = await breaking(try ImageURL("http://h\(number).example/a.jpg"), controller) { _ in kept }
+        .value
       #expect(end.tries == 1)
     }
-    #expect(desk.liveness.isOffline == isOffline)
+    #expect(controller.liveness.isOffline == isOffline)
   }
 
   static let repetitions: [([Int], String)] = [
@@ -135,8 +136,8 @@ import Testing
     _ kept: [Int],
     _ reason: String
   ) async throws {
-    let desk = RetryController(time.time, schedule: RetrySchedule(maximumTries: 3))
-    let load = breaking(try ImageURL("http://a.example/a.jpg"), desk) { kept[($0 - 1) % kept.count] }
+    let controller = RetryController(time.time, schedule: RetrySchedule(maximumTries: 3))
+    let load = breaking(try ImageURL("http://a.example/a.jpg"), controller) { kept[($0 - 1) % kept.count] }
     for _ in 0..<2 { await time.pass(.seconds(1), when: 1) }
     let end = await load.value
     #expect(end.error?.code == .timeout)

@@ -1,0 +1,55 @@
+import FeedimgModel
+import FeedimgSystem
+import Synchronization
+
+@testable import FeedimgPipeline
+
+// State that no user sees: what loads leave behind, and who waits for whom.
+
+extension Coalescer {
+  /// Whether no load runs and no caller waits.
+  var isIdle: Bool {
+    state.withLock { $0.entries.isEmpty && $0.keys.isEmpty && $0.left.isEmpty && $0.ending.isEmpty }
+  }
+}
+
+extension DownloadScheduler {
+  /// Whether no download runs or waits.
+  var isIdle: Bool { state.isEmpty && waiting.isEmpty && downloads.isEmpty }
+
+  var limits: TransferLimits { state.limits }
+}
+
+extension FactMonitor {
+  var listenerCount: Int { listeners.count }
+
+  /// Whether a probe of a dead network is due later.
+  var awaitsProbe: Bool { probe != nil }
+}
+
+extension RetryController {
+  /// The number of remembered URLs and origins.
+  var recordCount: Int { negatives.records.count + breaker.circuits.count }
+
+  var subscriberCount: Int { subscriptions.count }
+
+  /// The time at which the next subscriber wakes without a response; nil if none will.
+  var nextWake: Duration? { alarm?.due }
+}
+
+extension CircuitSubscriptions {
+  var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
+}
+
+extension Revalidator {
+  /// The number of remembered and running requests.
+  var recordCount: Int { lastRequests.withLock(\.count) + background.count }
+}
+
+extension DecodingQueue {
+  /// The number of images that wait for a decoder.
+  var waiting: Int { places.count }
+
+  /// The number of callers that wait for pixels.
+  var wanted: Int { coalescer.count }
+}
