@@ -15,7 +15,8 @@ extension ImageLoader {
   public func resolve(_ items: [FeedItem], asLines take: ([UInt8]) -> Void) {
     let context = decisionContext()
     // An empty cache is checked once for all items.
-    let isEmpty = !context.asksCache || (resources.store.isEmpty && resources.memory.encoded.count == 0)
+    let isEmpty =
+      !context.asksCache || (resources.storage.store.isEmpty && resources.storage.memory.encoded.count == 0)
     let isCached = isEmpty ? { _ in false } : presence(of: items, context)
     var writer = JSONWriter(.compact)
     var texts: [DecisionContext.ReasonsKey: LineText] = [:]

@@ -9,7 +9,7 @@ extension ImageLoader {
   /// The call waits for the disk. It waits at most a quarter of a second for another program that writes
   /// the ledger. It does nothing if every byte is already recorded.
   public func writeUsage() {
-    resources.meter?.endAll()
+    resources.sources.meter?.endAll()
     resources.saveBandwidth()
   }
 }

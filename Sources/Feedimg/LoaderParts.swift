@@ -95,30 +95,44 @@ extension ImageLoader {
     // A memory that keeps nothing need not hear of removals.
     let keepsInMemory = configuration.keepsInMemory
     let overrides = try CheckedOverride.check(configuration.overrides, among: parts.catalog.facts)
-    let resources = LoaderResources(
-      network: parts.network,
-      settings: settings,
-      store: store,
-      memory: MemoryCache(
+    let identity = try RequestIdentity(configuration)
+    let storage = ImageStorage(
+      store,
+      MemoryCache(
         removals: { keepsInMemory ? store.removals : 0 },
         limits: { budget.limits(settings.currentSettings()) }
       ),
-      downloader: downloader,
+      budget: budget,
+      identity: identity,
+      environment: configuration.environment
+    )
+    let sources = FactSources(
+      network: parts.network,
+      settings: settings,
       policy: parts.policy,
       hostFacts: HostFacts(configuration.hostFacts),
-      budget: budget,
-      decoder: configuration.decoder,
-      environment: configuration.environment,
-      identity: try RequestIdentity(configuration),
-      time: time,
       usage: parts.usage,
-      observers: configuration.observers,
+      bandwidthMemory: (try? folders.state).map { BandwidthMemory(folder: $0) },
+      time: time,
+      writes: storage.writes
+    )
+    let transport = Transport(
+      downloader,
+      identity: identity,
       // The service would connect in its own way.
       service: configuration.requests.usesUsualConnections
         ? configuration.service.map {
           ServiceClient(socket: $0, cacheFolder: parts.cacheFolder, downloader: downloader, time: time)
         } : nil,
-      bandwidthMemory: (try? folders.state).map { BandwidthMemory(folder: $0) }
+      time: time
+    )
+    let resources = LoaderResources(
+      sources: sources,
+      storage: storage,
+      transport: transport,
+      decoder: configuration.decoder,
+      observers: configuration.observers,
+      time: time
     )
     self.init(resources, overrides: overrides)
   }

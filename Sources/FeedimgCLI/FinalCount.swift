@@ -22,7 +22,7 @@ enum FinalCount {
   ///
   /// If no thread is available, a signal ends the program at once.
   static func include(_ loader: ImageLoader) {
-    counted.withLock { ($0.loader, $0.meter) = (loader, loader.resources.meter) }
+    counted.withLock { ($0.loader, $0.meter) = (loader, loader.resources.sources.meter) }
     // A handler must not be the first to use a global.
     received.store(0, ordering: .relaxed)
     sem_init(arrival, 0, 0)

@@ -52,26 +52,36 @@ public final class TestEnvironment: Sendable {
     let (catalog, time) = (try PolicyCatalog(configuration), clock)
     let (settings, isDecoding) = (SettingsStore(folder: folder + "/config"), configuration.decoder != nil)
     let now: @Sendable () -> Double = { time.now }
-    let resources = LoaderResources(
-      network: network,
-      settings: settings,
-      store: DiskCache(
-        folder: folder + "/cache",
-        limits: CacheLimits(settings.currentSettings()),
-        clock: now
-      ),
-      memory: MemoryCache { MemoryLimits(total: .mebibytes(32), isDecoding: isDecoding) },
-      downloader: server,
-      policy: try PolicyInForce(configuration.policy, on: catalog),
-      hostFacts: HostFacts(configuration.hostFacts),
+    let identity = try RequestIdentity(configuration)
+    let waits = MonotonicTime.system()
+    let storage = ImageStorage(
+      DiskCache(folder: folder + "/cache", limits: CacheLimits(settings.currentSettings()), clock: now),
+      MemoryCache { MemoryLimits(total: .mebibytes(32), isDecoding: isDecoding) },
       budget: MemoryBudget(isDecoding: isDecoding),
-      decoder: configuration.decoder,
+      identity: identity,
       // Tests must not depend on the memory of the machine.
-      environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"],
-      identity: try RequestIdentity(configuration),
+      environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"]
+    )
+    let resources = LoaderResources(
+      sources: FactSources(
+        network: network,
+        settings: settings,
+        policy: try PolicyInForce(configuration.policy, on: catalog),
+        hostFacts: HostFacts(configuration.hostFacts),
+        time: waits,
+        writes: storage.writes
+      ),
+      storage: storage,
+      transport: Transport(
+        server,
+        identity: identity,
+        retries: RetrySchedule(maximumTries: 1),
+        time: waits
+      ),
+      decoder: configuration.decoder,
+      observers: configuration.observers,
       clock: now,
-      retries: RetrySchedule(maximumTries: 1),
-      observers: configuration.observers
+      time: waits
     )
     let overrides = try CheckedOverride.check(configuration.overrides, among: catalog.facts)
     loader = ImageLoader(resources, overrides: overrides)

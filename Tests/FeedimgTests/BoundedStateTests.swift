@@ -50,15 +50,15 @@ import Testing
         }
       }
     }
-    #expect(loader.resources.coalescer.isIdle, "no load leaves state behind")
-    let isIdle = await loader.resources.scheduler.isIdle
+    #expect(loader.resources.loads.coalescer.isIdle, "no load leaves state behind")
+    let isIdle = await loader.resources.transport.scheduler.isIdle
     #expect(isIdle, "nor does a transfer")
     #expect(await loader.resources.facts.listenerCount == 0)
-    #expect(await loader.resources.revalidator.recordCount == 0)
+    #expect(await loader.resources.loads.revalidator.recordCount == 0)
     // At most 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
-    let count = await loader.resources.retries.recordCount
+    let count = await loader.resources.transport.retries.recordCount
     #expect((1...2560).contains(count), "\(count)")
-    #expect(loader.resources.memory.encoded.size <= ByteCount(100_000))
+    #expect(loader.resources.storage.memory.encoded.size <= ByteCount(100_000))
   }
 
   @Test func `released slots leave nothing behind`() async throws {
@@ -78,7 +78,7 @@ import Testing
   }
 
   @PipelineActor private static func isIdle(_ loader: ImageLoader) -> Bool {
-    loader.resources.coalescer.isIdle && loader.resources.scheduler.isIdle
+    loader.resources.loads.coalescer.isIdle && loader.resources.transport.scheduler.isIdle
       && loader.resources.facts.listenerCount == 0
   }
 }

@@ -43,7 +43,7 @@ import Testing
     await server.reaches { $0.requests.count == 1 }
     let second = Task { try await test.loader.load(item) }
     let key = try #require(item.original?.url.key)
-    while test.loader.resources.coalescer.count(of: key) < 2 { await Task.yield() }
+    while test.loader.resources.loads.coalescer.count(of: key) < 2 { await Task.yield() }
     first.cancel()
     await #expect(throws: LoadError.self) { try await first.value }
     #expect(server.log.closedByClient == 0)
@@ -95,7 +95,7 @@ import Testing
     item.thumbnail = ImageVariant(role: .thumbnail, url: try ImageURL("http://x.example/s.jpg"))
     func damage() throws {
       let path = try #require(
-        test.loader.resources.store.read(try ImageURL(server.url("/a.jpg")).key)?.image.path
+        test.loader.resources.storage.store.read(try ImageURL(server.url("/a.jpg")).key)?.image.path
       )
       var bytes = SampleImage.jpeg
       bytes[150] ^= 1

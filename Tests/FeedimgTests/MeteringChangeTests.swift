@@ -31,7 +31,7 @@ import Testing
       }
       let test = try TestLoader(time: ManualTime().time)
       await MeteringChangeTests.become(metered, test)
-      let limits = await test.loader.resources.scheduler.limits
+      let limits = await test.loader.resources.transport.scheduler.limits
       let busy = try (0..<min(limits.total, limits.perHost)).map { number in
         let item = try TestLoader.item(server, original: "/busy\(number).jpg")
         return Task { try await test.loader.load(item) }
@@ -44,7 +44,7 @@ import Testing
     func waiting(_ count: Int) async throws -> [Task<LoadedImage, any Error>] {
       let item = try TestLoader.item(server, original: "/a.jpg")
       let loads = (0..<count).map { _ in Task { try await test.loader.load(item) } }
-      while test.loader.resources.coalescer.count < busy.count + count { await Task.yield() }
+      while test.loader.resources.loads.coalescer.count < busy.count + count { await Task.yield() }
       return loads
     }
 
@@ -71,7 +71,7 @@ import Testing
     // Requests that were already sent do not change.
     #expect(requests.filter { $0.path != "/a.jpg" }.allSatisfy { $0["Save-Data"] == sent[0] })
     #expect(requests.count == crowd.busy.count + 1)
-    while await !crowd.test.loader.resources.scheduler.isIdle { await Task.yield() }
+    while await !crowd.test.loader.resources.transport.scheduler.isIdle { await Task.yield() }
   }
 
   @Test(arguments: prices)

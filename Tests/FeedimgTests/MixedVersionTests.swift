@@ -49,7 +49,7 @@ import Testing
     await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(try await test.loader.load(item).bytes == Self.new, "\(row.0)")
     let key = try #require(item.original).url.key
-    #expect(test.loader.resources.store.read(key)?.bytes == Self.new, "\(row.0)")
+    #expect(test.loader.resources.storage.store.read(key)?.bytes == Self.new, "\(row.0)")
     #expect(server.log.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
   }
 }

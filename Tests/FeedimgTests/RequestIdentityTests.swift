@@ -37,7 +37,9 @@ import Testing
     let saver = image.resolution.facts.first { $0.name == "data saver" }
     #expect(saver?.value == (savesData ? "on" : "off") && saver?.source == "the setting data-saver")
     // The stored response keeps the sent fields.
-    let response = try #require(bench.loader.resources.store.response(for: item.original?.url.key ?? ""))
+    let response = try #require(
+      bench.loader.resources.storage.store.response(for: item.original?.url.key ?? "")
+    )
     #expect(response.varied["Save-Data"] == (isSent ? "on" : nil))
     #expect(response.varied["Accept"] == ImageLoader.usualAccept)
   }

@@ -41,7 +41,8 @@ import Testing
     #expect(stored.source == .disk && stored.bytes == Self.picture)
     #expect(stored.freshness?.left == 600)
     #expect(
-      third.loader.resources.store.partialDownload(of: try #require(item(origin).original).url.key) == nil
+      third.loader.resources.storage.store.partialDownload(of: try #require(item(origin).original).url.key)
+        == nil
     )
     #expect(origin.requests.count == 2)
   }
@@ -71,7 +72,8 @@ import Testing
     #expect(try await test.loader.load(item(origin)).bytes == Self.other)
     #expect(origin.requests.count == 2)
     #expect(
-      test.loader.resources.store.partialDownload(of: try #require(item(origin).original).url.key) == nil
+      test.loader.resources.storage.store.partialDownload(of: try #require(item(origin).original).url.key)
+        == nil
     )
   }
 
@@ -231,7 +233,9 @@ import Testing
     for await _ in arrived {}
     load.cancel()
     await #expect(throws: LoadError.self) { try await load.value }
-    while test.loader.resources.store.partialDownload(of: key)?.bytes.count != 90_000 { await Task.yield() }
+    while test.loader.resources.storage.store.partialDownload(of: key)?.bytes.count != 90_000 {
+      await Task.yield()
+    }
     let silence = Gate()
     origin.respond(always: .held(by: silence))
     let again = Task { try await test.loader.load(item) }

@@ -80,7 +80,7 @@ import Testing
     let reloads = (0..<2).map { _ in Task { try await test.loader.reload(item) } }
     let key = try #require(item.original).url.key
     let keys = [key, test.loader.identity.shared(key, adding: ImageDownload.endToEnd)]
-    while keys.map({ test.loader.resources.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 {
+    while keys.map({ test.loader.resources.loads.revalidator.coalescer.count(of: $0) }).reduce(0, +) < 2 {
       await Task.yield()
     }
     gate.open()

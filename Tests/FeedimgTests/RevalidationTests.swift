@@ -156,7 +156,7 @@ import Testing
     let asking = Task { told.add(await test.loader.revalidation(of: image)) }
     // One caller revalidates and one waits.
     while told.all.isEmpty,
-      test.loader.resources.revalidator.coalescer.count(of: image.revalidation ?? "") < 2
+      test.loader.resources.loads.revalidator.coalescer.count(of: image.revalidation ?? "") < 2
     {
       await Task.yield()
     }
@@ -191,7 +191,7 @@ import Testing
     origin.respond(always: .held(by: gate, then: reply))
     let image = try await test.loader.load(item(origin))
     let asking = Task { await test.loader.revalidation(of: image) }
-    while test.loader.resources.revalidator.coalescer.count(of: image.variant.url.key) == 0 {
+    while test.loader.resources.loads.revalidator.coalescer.count(of: image.variant.url.key) == 0 {
       await Task.yield()
     }
     gate.open()
@@ -200,7 +200,7 @@ import Testing
       return
     }
     // The task in the background may end after its callers have the result.
-    await test.loader.resources.revalidator.idle()
+    await test.loader.resources.loads.revalidator.idle()
     clock += 20
     for _ in 0..<5 {
       let again = try await test.loader.load(item(origin))

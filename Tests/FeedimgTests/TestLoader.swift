@@ -100,27 +100,39 @@ final class TestLoader: Sendable {
     var policies = ImageLoader.Configuration(environment: [:])
     if followsPolicies { policies.configurationFolder = folder + "/config" }
     let store = DiskCache(folder: folder + "/cache", limits: CacheLimits(UserSettings()), clock: clock)
-    let resources = LoaderResources(
-      network: network,
-      settings: settings,
-      store: makeStore(store),
-      memory: MemoryCache(
+    let identity = identity ?? RequestIdentity(userAgent: userAgent)
+    let storage = ImageStorage(
+      makeStore(store),
+      MemoryCache(
         removals: { store.removals },
         limits: { MemoryLimits(total: memoryLimit, isDecoding: decoder != nil) }
       ),
-      downloader: downloader ?? CurlDownloader(userAgent: userAgent),
-      policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyCatalog(policies)),
       budget: MemoryBudget(isDecoding: decoder != nil),
-      decoder: decoder,
+      identity: identity,
       // Otherwise one of many loaders would always watch the memory, and memory tests could not tell which.
-      environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"],
-      identity: identity ?? RequestIdentity(userAgent: userAgent),
-      clock: clock,
-      time: time,
-      retries: RetrySchedule(maximumTries: tries),
-      usage: usage,
+      environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"]
+    )
+    let resources = LoaderResources(
+      sources: FactSources(
+        network: network,
+        settings: settings,
+        policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyCatalog(policies)),
+        usage: usage,
+        time: time,
+        writes: storage.writes
+      ),
+      storage: storage,
+      transport: Transport(
+        downloader ?? CurlDownloader(userAgent: userAgent),
+        identity: identity,
+        service: makeService(folder),
+        retries: RetrySchedule(maximumTries: tries),
+        time: time
+      ),
+      decoder: decoder,
       observers: observers,
-      service: makeService(folder)
+      clock: clock,
+      time: time
     )
     loader = ImageLoader(resources)
   }

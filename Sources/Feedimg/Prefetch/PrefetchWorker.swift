@@ -54,7 +54,7 @@ final class PrefetchWorker: Sendable {
   ) {
     (self.loader, self.items, self.report) = (loader, items, report)
     self.waits = waits
-    calls = CircuitSubscription(loader.resources.retries) { .prefetch }
+    calls = CircuitSubscription(loader.resources.transport.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     start = clock.now
     let allowance = PrefetchBudget(limits)
@@ -139,7 +139,7 @@ final class PrefetchWorker: Sendable {
   @PipelineActor private func enter(_ index: Int) async -> StartCheck? {
     while true {
       guard !isStopped else { return nil }
-      guard loader.resources.pressure.allowsPrefetch else { return .leaveOut(.memory) }
+      guard loader.resources.storage.pressure.allowsPrefetch else { return .leaveOut(.memory) }
       let generation = loader.resources.facts.generation
       let decided = loader.decide(items[index])
       let role: ImageVariant.Role
@@ -266,7 +266,7 @@ final class PrefetchWorker: Sendable {
       return state.ended.count == 1
     }
     // Report in batches: waking the consumer for each small image costs as much as fetching it.
-    if isFirst { loader.resources.writes.afterwards { self.reportOutcomes() } }
+    if isFirst { loader.resources.storage.writes.afterwards { self.reportOutcomes() } }
   }
 
   private func reportOutcomes() {

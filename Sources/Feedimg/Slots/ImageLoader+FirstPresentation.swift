@@ -24,7 +24,7 @@ extension ImageLoader {
   ) -> Presentation {
     var first = Presentation(item: item, pixels, facts: facts)
     let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter {
-      resources.memory[identity.key(of: $0.url)] != nil
+      resources.storage.memory[identity.key(of: $0.url)] != nil
     }
     guard !inMemory.isEmpty else { return first }
     let load = ImageLoad(loader: self, item: item, facts: facts)
@@ -32,7 +32,7 @@ extension ImageLoader {
     let decision = resolution.decision
     let role = decision.load == nil ? decision.image.role : decision.show.role
     guard let variant = inMemory.first(where: { $0.role == role }),
-      let kept = resources.memory[identity.key(of: variant.url)]
+      let kept = resources.storage.memory[identity.key(of: variant.url)]
     else { return first }
     var image = load.loaded(FetchedImage(kept, from: .memory), variant, resolution)
     if let request = pixels {

@@ -75,6 +75,8 @@ extension SlotTask {
   /// Returns whether the chosen image is already being transferred, so that a pause would save no data.
   func isUnderWay(_ resolution: Resolution, of item: FeedItem) -> Bool {
     guard let variant = resolution.decision.image.role.flatMap({ item[$0] }) else { return false }
-    return loader.resources.transfers.present.contains { $0.role != nil && $0.url.key == variant.url.key }
+    return loader.resources.loads.transfers.present.contains {
+      $0.role != nil && $0.url.key == variant.url.key
+    }
   }
 }

@@ -57,7 +57,9 @@ final class SlotTask: Sendable {
     state = Mutex(State(pause: pause))
     let handle = LoadHandle(priority)
     self.handle = handle
-    calls = CircuitSubscription(loader.resources.retries) { handle.priority == .visible ? .visible : nil }
+    calls = CircuitSubscription(loader.resources.transport.retries) {
+      handle.priority == .visible ? .visible : nil
+    }
   }
 
   /// Takes over the screen: shows the chosen image if memory holds it, else the placeholder.

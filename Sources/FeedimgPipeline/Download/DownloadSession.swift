@@ -22,7 +22,7 @@ import Synchronization
   private static let maximumParts = 32
 
   func perform() async throws(LoadError) {
-    let (scheduler, load) = (resources.scheduler, load)
+    let (scheduler, load) = (resources.transport.scheduler, load)
     let ticket = scheduler.enter(host: request.url.host, load.priority)
     load.onPriority { Task { @PipelineActor in scheduler.setPriority(ticket, load.priority) } }
     // The priority may have changed before the listener was set.
@@ -83,7 +83,7 @@ import Synchronization
   private func send(_ transfer: Transfer, _ ticket: DownloadScheduler.Ticket) async throws(LoadError) {
     try attempt?.begin()
     let (resources, attempt) = (resources, attempt)
-    let tally = resources.meter?.begin(request.url)
+    let tally = resources.sources.meter?.begin(request.url)
     defer { tally?.end() }
     var request = request
     let receiver = RequestReceiver(incoming: incoming, onEvent: listener(ticket), tally: tally)
@@ -94,13 +94,15 @@ import Synchronization
     }
     load.isRequested = true
     defer { load.isRequested = false }
-    resources.scheduler.link.withLock { $0.begin(at: resources.time.now()) }
+    resources.transport.scheduler.link.withLock { $0.begin(at: resources.time.now()) }
     defer {
       let hasResponse = incoming.hasResponse
-      resources.scheduler.link.withLock { $0.end(hasResponse: hasResponse, at: resources.time.now()) }
+      resources.transport.scheduler.link.withLock {
+        $0.end(hasResponse: hasResponse, at: resources.time.now())
+      }
     }
     do throws(LoadError) {
-      try await transfer.run(request, into: receiver, by: resources.downloader)
+      try await transfer.run(request, into: receiver, by: resources.transport.downloader)
       incoming.flush()
     } catch {
       incoming.flush()
@@ -111,9 +113,9 @@ import Synchronization
 
   /// Passes events from the transfer's thread to the scheduler and the attempt.
   private func listener(_ ticket: DownloadScheduler.Ticket) -> IncomingResponse.Listener {
-    let (scheduler, attempt, url) = (resources.scheduler, attempt, request.url)
+    let (scheduler, attempt, url) = (resources.transport.scheduler, attempt, request.url)
     let isProbe = attempt?.isProbe == true
-    let liveness = resources.retries.liveness
+    let liveness = resources.transport.retries.liveness
     return { event in
       switch event {
       case .responded(let status):

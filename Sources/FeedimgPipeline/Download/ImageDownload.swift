@@ -23,15 +23,15 @@ import FeedimgSystem
 
   /// Makes one attempt.
   func run(_ attempt: Attempt) async throws(LoadError) -> ConditionalResponse<FetchedImage> {
-    let settings = resources.settings.currentSettings()
+    let settings = resources.sources.settings.currentSettings()
     resources.follow(settings)
-    let removals = resources.store.removals
-    resources.transfers.begin(load, of: variant.url, variant)
-    defer { resources.transfers.end(load) }
+    let removals = resources.storage.store.removals
+    resources.loads.transfers.begin(load, of: variant.url, variant)
+    defer { resources.loads.transfers.end(load) }
     let incoming = IncomingResponse(purpose(settings, removals), load, of: resources)
-    let (store, key) = (resources.store, key)
+    let (store, key) = (resources.storage.store, key)
     if cache.usesDisk, store.hasPartialDownloads,
-      let partial = await resources.disk.run({ store.partialDownload(of: key) })
+      let partial = await resources.storage.disk.run({ store.partialDownload(of: key) })
     {
       incoming.resume(partial)
     }
@@ -75,7 +75,7 @@ import FeedimgSystem
   }
 
   private func purpose(_ settings: UserSettings, _ removals: Int) -> IncomingResponse.Purpose {
-    let (url, key, role, store, cache) = (variant.url, key, variant.role, resources.store, cache)
+    let (url, key, role, store, cache) = (variant.url, key, variant.role, resources.storage.store, cache)
     return IncomingResponse.Purpose(
       url: url,
       limit: settings.downloadLimit,
@@ -97,7 +97,7 @@ import FeedimgSystem
   /// disk. `removals` is ``ImageStoring/removals`` when the download began.
   private func keep(_ whole: IncomingResponse.Whole, since removals: Int) async -> FetchedImage {
     LoadEventReporter.report(.verified(mediaType: whole.mediaType))
-    let (key, role, memory) = (key, variant.role, resources.memory)
+    let (key, role, memory) = (key, variant.role, resources.storage.memory)
     var image = FetchedImage(
       bytes: whole.bytes,
       checksum: nil,
@@ -119,7 +119,7 @@ import FeedimgSystem
     let kept = image.kept(as: role)
     memory.insert(kept, for: key, since: removals)
     guard memory.has(kept, for: key) else { return await store(image, whole) }
-    guard waitsForStorage || resources.stores.hasRoom else {
+    guard waitsForStorage || resources.storage.stores.hasRoom else {
       // Images that wait for a slow disk must not fill the memory.
       whole.writer?.discard()
       let obstacle = "not kept: too many images wait for the disk"
@@ -128,7 +128,7 @@ import FeedimgSystem
       return image
     }
     let unstored = image
-    image.storing = resources.stores.begin(key, size: image.bytes.count) {
+    image.storing = resources.storage.stores.begin(key, size: image.bytes.count) {
       let stored = await store(unstored, whole)
       memory.noteFile(stored.path, of: kept, for: key)
       return stored
@@ -140,7 +140,7 @@ import FeedimgSystem
   ///
   /// - Returns: The image with its file, or with a note on why it has none.
   private func store(_ image: FetchedImage, _ whole: IncomingResponse.Whole) async -> FetchedImage {
-    let (key, store) = (key, resources.store)
+    let (key, store) = (key, resources.storage.store)
     var (stored, obstacle) = (StoredImage?.none, whole.obstacle)
     if let writer = whole.writer, obstacle == nil {
       let metadata = ImageMetadata(
@@ -149,7 +149,7 @@ import FeedimgSystem
         mediaType: whole.mediaType,
         response: whole.response
       )
-      let writes = resources.writes
+      let writes = resources.storage.writes
       let committed = await withTaskExecutorPreference(writes) {
         await Self.commit(writer, metadata, on: writes)
       }
@@ -160,7 +160,7 @@ import FeedimgSystem
     } else {
       whole.writer?.discard()
     }
-    if whole.hasPartial { resources.writes.enqueue { store.removePartialDownload(of: key) } }
+    if whole.hasPartial { resources.storage.writes.enqueue { store.removePartialDownload(of: key) } }
     if let step = stored.map({ .stored(path: $0.path) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
       LoadEventReporter.report(step)
     }

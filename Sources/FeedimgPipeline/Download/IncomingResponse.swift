@@ -132,9 +132,9 @@ final class IncomingResponse: Sendable {
   init(_ purpose: Purpose, _ load: InFlightLoad, of resources: LoaderResources) {
     (self.purpose, self.load) = (purpose, load)
     (clock, time, scheduler, liveness) = (
-      resources.clock, resources.time, resources.scheduler, resources.retries.liveness
+      resources.clock, resources.time, resources.transport.scheduler, resources.transport.retries.liveness
     )
-    onProgress = { [transfers = resources.transfers] in transfers.notify() }
+    onProgress = { [transfers = resources.loads.transfers] in transfers.notify() }
     let now = resources.time.now()
     // A retry continues the stream that readers already have.
     state = Mutex(

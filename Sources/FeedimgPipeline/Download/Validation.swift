@@ -49,17 +49,19 @@ extension LoaderResources {
       return updated
     }
     // An update that cannot be written costs another validation later.
-    await writes.run { [store] in _ = try? store.refresh(key, asked: stored, news: news) }
-    memory.update(key, from: stored, to: updated)
+    await storage.writes.run { [store = storage.store] in
+      _ = try? store.refresh(key, asked: stored, news: news)
+    }
+    storage.memory.update(key, from: stored, to: updated)
     return updated
   }
 
   /// Removes an image that must no longer be kept.
   func forget(_ key: String) async {
     // If the removal fails, the next response forbids storage again.
-    await writes.run { [store] in _ = try? store.remove(key) }
+    await storage.writes.run { [store = storage.store] in _ = try? store.remove(key) }
     // Memory comes last, so that no load copies the image from disk to memory again.
-    memory.remove(key)
+    storage.memory.remove(key)
   }
 }
 

@@ -59,9 +59,9 @@ struct FetchExchange: Sendable {
     _ fields: HTTPFields,
     _ load: InFlightLoad
   ) async throws(LoadError) -> StoredResponse {
-    resources.transfers.begin(load, of: request.url)
-    defer { resources.transfers.end(load) }
-    let settings = resources.settings.currentSettings()
+    resources.loads.transfers.begin(load, of: request.url)
+    defer { resources.loads.transfers.end(load) }
+    let settings = resources.sources.settings.currentSettings()
     resources.follow(settings)
     resources.requireCost()
     resources.facts.watch()
@@ -85,7 +85,7 @@ struct FetchExchange: Sendable {
     try await session.perform()
     let whole = try incoming.finish()
     if let writer = whole.writer {
-      await resources.writes.run {
+      await resources.storage.writes.run {
         // A response that cannot be stored is fetched again next time.
         _ = try? cache.store.commit(writer, whole.response, to: request)
         writer.discard()
@@ -95,7 +95,7 @@ struct FetchExchange: Sendable {
   }
 
   private func purpose(_ settings: UserSettings, _ fields: HTTPFields) -> IncomingResponse.Purpose {
-    let store = resources.store
+    let store = resources.storage.store
     let removals = store.removals
     return IncomingResponse.Purpose(
       url: request.url,

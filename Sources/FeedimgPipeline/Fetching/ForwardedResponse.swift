@@ -19,7 +19,7 @@ extension ImageLoader {
   package func forward(_ request: DownloadRequest) async throws(LoadError) -> ForwardedResponse {
     let body = ResponseStream()
     let (first, leave) = await Promise<Result<ResponseHead, LoadError>>.of {
-      [downloader = resources.downloader] promise in
+      [downloader = resources.transport.downloader] promise in
       let receiver = ForwardedBody(body: body, promise: promise)
       do throws(LoadError) {
         promise.resolve(.success(try await downloader.download(request, into: receiver)))
@@ -34,7 +34,7 @@ extension ImageLoader {
 
   /// Connects to the server of a URL for a WebSocket; see ``Downloading/connect(to:within:)``.
   package func connect(to url: ImageURL, within limit: Duration) async throws(LoadError) -> Int32 {
-    try await resources.downloader.connect(to: url, within: limit)
+    try await resources.transport.downloader.connect(to: url, within: limit)
   }
 }
 

@@ -33,7 +33,8 @@ package final class ResponseCache: Sendable {
     if let rejection = addresses.rejection(of: request.url) {
       throw FetchError(cause: rejection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
     }
-    return try await withTaskExecutorPreference(loader.resources.disk) { () async throws(FetchError) in
+    return try await withTaskExecutorPreference(loader.resources.storage.disk) {
+      () async throws(FetchError) in
       try await plannedResponse(to: request)
     }
   }

@@ -22,13 +22,13 @@ struct ResponseStore: Sendable {
   /// - Returns: Nil if there is none, and whether there are variants for other requests.
   func find(_ request: FetchRequest, inMemory: Bool = false) -> (hit: Hit?, hasOthers: Bool) {
     let key = key(of: request)
-    if let image = resources.memory[key], let hit = Hit(key, image, for: request) {
+    if let image = resources.storage.memory[key], let hit = Hit(key, image, for: request) {
       if !inMemory { noteUse(of: hit) }
       return (hit, false)
     }
     guard !inMemory else { return (nil, false) }
-    let image = resources.memory.fill(key) {
-      resources.store.read(key, for: request.fields).map(MemoryCache.Image.init)
+    let image = resources.storage.memory.fill(key) {
+      resources.storage.store.read(key, for: request.fields).map(MemoryCache.Image.init)
     }
     guard let image else { return (nil, false) }
     let hit = Hit(key, image, for: request)
@@ -36,7 +36,7 @@ struct ResponseStore: Sendable {
   }
 
   /// Tells the disk that a response was used from memory.
-  func noteUse(of hit: Hit) { resources.uses.note(hit.key, for: hit.response.varied) }
+  func noteUse(of hit: Hit) { resources.storage.uses.note(hit.key, for: hit.response.varied) }
 
   /// Commits the body of a response.
   func commit(
@@ -46,7 +46,7 @@ struct ResponseStore: Sendable {
   ) throws(CacheError) {
     let metadata = metadata(response, to: request)
     _ = try writer.commit(metadata)
-    resources.memory.remove(metadata.key)
+    resources.storage.memory.remove(metadata.key)
   }
 
   func metadata(_ response: StoredResponse, to request: FetchRequest) -> ImageMetadata {

@@ -62,6 +62,7 @@ package struct ImageLoad: Sendable {
     case missing
   }
 
+  private var resources: LoaderResources { loader.resources }
   private var isReload: Bool { cache == .reload }
 
   /// The number of times that a load may find a cached image missing or damaged before it fails.
@@ -75,7 +76,7 @@ package struct ImageLoad: Sendable {
   @PipelineActor package func run() async throws(LoadError) -> LoadedImage {
     FreedMemory.begin()
     defer { FreedMemory.end() }
-    let observers = observer.map { loader.resources.observers + [$0] } ?? loader.resources.observers
+    let observers = observer.map { resources.loads.observers + [$0] } ?? resources.loads.observers
     return try await LoadEventReporter.attend(item, observers) { () async throws(LoadError) in
       var misses = 0
       var plan = try plan(decided)
@@ -134,7 +135,7 @@ package struct ImageLoad: Sendable {
   @PipelineActor private func plan(
     _ decided: (resolution: Resolution, generation: Int?)? = nil
   ) throws(LoadError) -> Plan {
-    let generation = decided.map(\.generation) ?? loader.resources.facts.generation
+    let generation = decided.map(\.generation) ?? resources.facts.generation
     var resolution = decided?.resolution ?? resolution()
     // System services know whether data is metered; ask them once a transfer is due.
     if decided == nil, resolution.decision.load != nil, loader.requireCost() {
@@ -194,7 +195,7 @@ package struct ImageLoad: Sendable {
   /// Returns the image from the load of its key; nil if the decision changes meanwhile.
   @PipelineActor private func fetched(_ plan: Plan) async throws(LoadError) -> FetchedImage? {
     let variant = plan.variant
-    if !waitsForUnresponsiveHosts, let silence = loader.resources.retries.silence(of: variant.url) {
+    if !waitsForUnresponsiveHosts, let silence = resources.transport.retries.silence(of: variant.url) {
       throw silence
     }
     // A fallback may start long after the decision.
@@ -203,14 +204,14 @@ package struct ImageLoad: Sendable {
       ? loader.identity.adapted(to: plan.resolution.situation, for: variant.url)
       : currentIdentity(variant.url)
     let failureKey = identity.failureKey(of: variant.url)
-    if isReload { loader.resources.retries.forget(failureKey) }
+    if isReload { resources.transport.retries.forget(failureKey) }
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let waiter = LoadWaiter()
-    let decision = guarding(plan, identity, waiter) { [coalescer = loader.resources.coalescer] in
+    let decision = guarding(plan, identity, waiter) { [coalescer = resources.loads.coalescer] in
       coalescer.release(waiter)
     }
     defer { decision.end() }
-    let outcome = await loader.resources.coalescer.outcome(
+    let outcome = await resources.loads.coalescer.outcome(
       for: identity.shared(loader.identity.key(of: variant.url), adding: fields) + cache.loadKeySuffix,
       waiter,
       handle: handle,
@@ -223,14 +224,14 @@ package struct ImageLoad: Sendable {
         // Service: a running service loads the image instead, with its own retries.
         if let image = try await served(variant, load) { return .success(image) }
         // Schedule, download and store, with retries.
-        let retries = loader.resources.retries
+        let retries = resources.transport.retries
         let image = try await retries.perform(
           variant.url,
           key: failureKey,
           waitsForSilence: waitsForUnresponsiveHosts
         ) { attempt async throws(LoadError) in
           let download = ImageDownload(
-            resources: loader.resources,
+            resources: resources,
             variant: variant,
             key: loader.identity.key(of: variant.url),
             identity: identity,
@@ -285,26 +286,27 @@ package struct ImageLoad: Sendable {
     _ variant: ImageVariant,
     _ load: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
-    guard cache == .default, let service = loader.resources.service,
+    guard cache == .default, let service = resources.transport.service,
       loader.identity.adapted(for: variant.url).own.fields.isEmpty
     else { return nil }
-    let (settings, removals) = (loader.resources.settings.currentSettings(), loader.resources.store.removals)
+    let settings = resources.sources.settings.currentSettings()
+    let removals = resources.storage.store.removals
     guard
       let image = try await service.load(
         variant,
         settings,
-        from: loader.resources.store,
-        on: loader.resources.disk,
+        from: resources.storage.store,
+        on: resources.storage.disk,
         load: load
       )
     else { return nil }
     if image.response != nil {
       let key = loader.identity.key(of: variant.url)
-      loader.resources.memory.insert(image.kept(as: variant.role), for: key, since: removals)
+      resources.storage.memory.insert(image.kept(as: variant.role), for: key, since: removals)
     }
     // The image's server has responded, even if another client asked.
     if image.source == .network || load.countsForOtherClient {
-      loader.resources.retries.responded(variant.url.origin)
+      resources.transport.retries.responded(variant.url.origin)
     }
     return image
   }
@@ -321,7 +323,7 @@ package struct ImageLoad: Sendable {
     _ waiter: LoadWaiter,
     release: @escaping @PipelineActor @Sendable () -> Void
   ) -> DecisionGuard {
-    let coalescer = loader.resources.coalescer
+    let coalescer = resources.loads.coalescer
     let holds: @PipelineActor @Sendable () -> Bool = {
       if plan.failure != nil {
         let instead = withoutOriginal(trustingNetwork: true)
@@ -341,7 +343,7 @@ package struct ImageLoad: Sendable {
           == identity.savesData
     }
     return DecisionGuard(
-      loader.resources.facts,
+      resources.facts,
       handle,
       since: plan.generation,
       holds: holds,
@@ -362,7 +364,7 @@ package struct ImageLoad: Sendable {
     guard cache.revalidates, plan.revalidates, cached.source != .network, let response = cached.response
     else { return cached }
     var identity = loader.identity.adapted(to: plan.resolution.situation, for: plan.variant.url)
-    let due = isReload ? .before : RevalidationPlan(response, by: identity, at: loader.resources.clock())
+    let due = isReload ? .before : RevalidationPlan(response, by: identity, at: resources.clock())
     guard due != .none else { return cached }
     guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
       let network = plan.resolution.situation.network.rawValue
@@ -376,7 +378,7 @@ package struct ImageLoad: Sendable {
       identity = loader.identity.adapted(to: present.situation, for: plan.variant.url)
     }
     let revalidation = RevalidationRequest(
-      resources: loader.resources,
+      resources: resources,
       variant: plan.variant,
       key: loader.identity.key(of: plan.variant.url),
       identity: identity,
@@ -386,7 +388,7 @@ package struct ImageLoad: Sendable {
     let mayFetch: @PipelineActor @Sendable () -> Bool = {
       loader.mayFetch(plan.variant.role, in: resolution(trustingNetwork: true).situation)
     }
-    guard due == .before, isReload || !loader.resources.revalidator.isTooRecent(revalidation.loadKey) else {
+    guard due == .before, isReload || !resources.loads.revalidator.isTooRecent(revalidation.loadKey) else {
       var image = cached
       if revalidation.begin(since: plan.generation, while: mayFetch) {
         image.revalidation = revalidation.loadKey
@@ -394,7 +396,7 @@ package struct ImageLoad: Sendable {
       return image
     }
     let waiter = LoadWaiter()
-    let decision = guarding(plan, identity, waiter) { loader.resources.revalidator.coalescer.release(waiter) }
+    let decision = guarding(plan, identity, waiter) { resources.loads.revalidator.coalescer.release(waiter) }
     defer { decision.end() }
     switch await revalidation.outcome(waiter, handle, since: plan.generation, while: mayFetch) {
     case .released: return nil
@@ -436,7 +438,7 @@ package struct ImageLoad: Sendable {
     return Plan(
       variant: thumbnail,
       resolution: plan.resolution,
-      generation: loader.resources.facts.generation,
+      generation: resources.facts.generation,
       fetches: fetches,
       revalidates: !isDown,
       boxedFailure: Boxed(failure)
@@ -463,7 +465,7 @@ package struct ImageLoad: Sendable {
       bytes: fetched.bytes,
       mediaType: fetched.mediaType,
       path: fetched.path,
-      freshness: fetched.freshness(at: loader.resources.clock()),
+      freshness: fetched.freshness(at: resources.clock()),
       notes: fetched.notes
     )
     image.revalidation = fetched.revalidation
@@ -474,7 +476,7 @@ package struct ImageLoad: Sendable {
   private func decoded(_ image: LoadedImage) async throws(DecodeError) -> LoadedImage {
     guard let request = pixels() else { return image }
     var image = image
-    guard let decoding = loader.resources.pixels else {
+    guard let decoding = resources.pixels else {
       image.notes.append("not decoded: the configuration of the loader has no decoder")
       return image
     }

@@ -66,9 +66,9 @@ extension ImageLoader {
     _ variant: ImageVariant,
     _ cache: CachePolicy
   ) async throws(LoadError) {
-    let (url, role, settings) = (variant.url, variant.role, resources.settings.currentSettings())
+    let (url, role, settings) = (variant.url, variant.role, resources.sources.settings.currentSettings())
     let key = identity.key(of: url)
-    let (memory, store) = (resources.memory, resources.store)
+    let (memory, store) = (resources.storage.memory, resources.storage.store)
     guard let mediaType = MediaType.sniff(Array(bytes.prefix(MediaType.prefixLength)), declared: nil) else {
       throw LoadError(.notAnImage, url: url, message: "the bytes are not a supported image")
     }
@@ -93,20 +93,20 @@ extension ImageLoader {
       response: response
     )
     // A store that still runs would replace the new file by an older one.
-    _ = await resources.stores[key]?.value()
+    _ = await resources.storage.stores[key]?.value()
     if cache.usesMemory { memory.insert(image, for: key) } else { memory.remove(key) }
     guard cache.usesDisk else {
       guard memory.has(image, for: key) else {
         throw LoadError(.tooLarge, url: url, message: "memory does not keep an image of this size")
       }
-      let removed = await resources.writes.run {
+      let removed = await resources.storage.writes.run {
         Result { () throws(CacheError) -> Bool in try store.remove(key) }
       }
       guard case .failure(let error) = removed else { return }
       throw LoadError(.unavailable, url: url, message: "an older file stays: \(error)")
     }
     let metadata = ImageMetadata(key: key, role: role, mediaType: mediaType, response: response)
-    let stored = await resources.writes.run {
+    let stored = await resources.storage.writes.run {
       Result { () throws(CacheError) -> StoredImage in
         let writer = try store.makeWriter()
         defer { writer.discard() }

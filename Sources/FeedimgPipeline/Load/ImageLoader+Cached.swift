@@ -9,16 +9,16 @@ extension ImageLoader {
     by cache: CachePolicy = .default
   ) async -> FetchedImage? {
     let key = identity.key(of: variant.url)
-    guard cache.usesMemory, let image = resources.memory[key] else {
+    guard cache.usesMemory, let image = resources.storage.memory[key] else {
       guard cache.usesDisk else { return nil }
       let sent = identity.adapted(for: variant.url).sent
       return await resources.stored(key, for: sent, fillsMemory: cache.usesMemory)
     }
     // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
-    if cache.usesDisk { resources.uses.note(key) }
+    if cache.usesDisk { resources.storage.uses.note(key) }
     LoadEventReporter.report(.found(.memory))
     var fetched = FetchedImage(image, from: .memory)
-    if image.path == nil { fetched.storing = resources.stores[key] }
+    if image.path == nil { fetched.storing = resources.storage.stores[key] }
     return fetched
   }
 }
@@ -36,7 +36,7 @@ extension LoaderResources {
     for sent: HTTPFields,
     fillsMemory: Bool = true
   ) async -> FetchedImage? {
-    let image = await disk.run { [memory, store] in
+    let image = await storage.disk.run { [memory = storage.memory, store = storage.store] in
       let read = { store.read(key, for: sent).map(MemoryCache.Image.init) }
       return fillsMemory ? memory.fill(key, from: read) : read()
     }

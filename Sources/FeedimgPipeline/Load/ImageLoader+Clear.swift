@@ -7,7 +7,7 @@ extension ImageLoader {
   /// Removes all images from the memory of this loader; the disk keeps them.
   ///
   /// Views keep what they show.
-  public func clearMemory() { resources.memory.removeAll() }
+  public func clearMemory() { resources.storage.memory.removeAll() }
 
   /// Removes all images from the disk, including pinned ones, and from the memory of all programs that share it.
   ///
@@ -15,7 +15,7 @@ extension ImageLoader {
   ///
   /// - Throws: ``ConfigurationError`` if a file cannot be removed. All others are removed.
   public func clearCache() async throws(ConfigurationError) {
-    let failure = await resources.writes.run { [store = resources.store] () -> CacheError? in
+    let failure = await resources.storage.writes.run { [store = resources.storage.store] () -> CacheError? in
       do throws(CacheError) {
         try store.clear()
         return nil
@@ -34,14 +34,14 @@ extension ImageLoader {
   /// shortage, call it again at once with `nothing`: what was freed stays freed.
   ///
   /// - Parameter step: What to give up; `nothing` permits everything again.
-  public func trimMemory(_ step: MemoryStep) { resources.pressure.request(step) }
+  public func trimMemory(_ step: MemoryStep) { resources.storage.pressure.request(step) }
 
   /// Cancels all running loads and revalidations of this loader, which then throw `cancelled`.
   ///
   /// Interrupted downloads keep their bytes, so that later loads resume them. A ``Prefetch`` continues with its next
   /// image, and a slot loads again when its facts change or it is shown again.
   public func cancelLoads() {
-    resources.coalescer.cancel()
-    resources.revalidator.coalescer.cancel()
+    resources.loads.coalescer.cancel()
+    resources.loads.revalidator.coalescer.cancel()
   }
 }

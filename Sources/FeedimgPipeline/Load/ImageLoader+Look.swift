@@ -10,26 +10,26 @@ extension ImageLoader {
     // Read the policy first, because it decides which services are asked about the network.
     let policy = policy.current()
     let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
-    return snapshotCache.context(of: snapshot, policy, overrides, resources.hostFacts.declared)
+    return snapshotCache.context(of: snapshot, policy, overrides, resources.sources.hostFacts.declared)
   }
 
   private func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let network = isNetworkGiven ? nil : resources.currentNetwork()
-    let (bandwidth, now) = (resources.scheduler.link.withLock { $0.reported }, resources.clock())
-    if let bandwidth, let network, let memory = resources.bandwidthMemory,
+    let (bandwidth, now) = (resources.transport.scheduler.link.withLock { $0.reported }, resources.clock())
+    if let bandwidth, let network, let memory = resources.sources.bandwidthMemory,
       memory.note(bandwidth, network, at: now)
     {
       // Write on the disk's thread, because a decision never waits for the disk.
-      resources.disk.enqueue { memory.flush() }
+      resources.storage.disk.enqueue { memory.flush() }
     }
     var snapshot = FactSnapshot(
       for: policy,
-      network: network.map { trustingNetwork ? $0 : resources.retries.liveness.judged($0) },
-      settings: resources.settings.currentSettings(),
-      usage: resources.usage,
+      network: network.map { trustingNetwork ? $0 : resources.transport.retries.liveness.judged($0) },
+      settings: resources.sources.settings.currentSettings(),
+      usage: resources.sources.usage,
       bandwidth: bandwidth,
-      memory: resources.bandwidthMemory,
+      memory: resources.sources.bandwidthMemory,
       at: now
     )
     snapshot.needsCost = policy.needsCost
@@ -40,7 +40,7 @@ extension ImageLoader {
   package func decide(_ item: FeedItem) -> DecisionContext.Decided {
     let context = decisionContext()
     let isCached = presence(of: [item], context)
-    let values = resources.hostFacts.declared(in: [:])
+    let values = resources.sources.hostFacts.declared(in: [:])
     let situation = context.situation(of: item, values, isCached: isCached)
     let decision = context.policy.decide(situation)
     return DecisionContext.Decided(
@@ -63,11 +63,13 @@ extension ImageLoader {
     let keys =
       context.asksCache && cache.usesDisk
       ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0.map { identity.key(of: $0.url) } } } : []
-    let cached = Set(zip(keys, keys.isEmpty ? [] : resources.store.contains(keys)).lazy.filter(\.1).map(\.0))
-    resources.memory.dropRemoved()
+    let cached = Set(
+      zip(keys, keys.isEmpty ? [] : resources.storage.store.contains(keys)).lazy.filter(\.1).map(\.0)
+    )
+    resources.storage.memory.dropRemoved()
     return { url in
       let key = self.identity.key(of: url)
-      return cached.contains(key) || cache.usesMemory && self.resources.memory.contains(key)
+      return cached.contains(key) || cache.usesMemory && self.resources.storage.memory.contains(key)
     }
   }
 
@@ -76,7 +78,7 @@ extension ImageLoader {
     guard let size = request?.size else { return item }
     return item.sized(for: size) { url in
       let key = identity.key(of: url)
-      return resources.memory[key] != nil || resources.store.contains([key]) == [true]
+      return resources.storage.memory[key] != nil || resources.storage.store.contains([key]) == [true]
     }
   }
 
@@ -87,7 +89,7 @@ extension ImageLoader {
   /// - Returns: Whether the cost was not read before, so that decisions may now differ.
   @discardableResult
   package func requireCost() -> Bool {
-    let isNews = policy === resources.policy ? false : policy.requireCost()
+    let isNews = policy === resources.sources.policy ? false : policy.requireCost()
     return resources.requireCost() || isNews
   }
 }

@@ -21,7 +21,7 @@ extension ImageLoader {
     let others = overrides.filter { !replaced.contains($0.fact) }
     let policy =
       if let name {
-        try resources.namedPolicies.policy(named: name, on: self.policy.catalog)
+        try resources.sources.namedPolicies.policy(named: name, on: self.policy.catalog)
       } else {
         self.policy
       }

@@ -29,8 +29,8 @@ public final class ImageLoader: Sendable {
     identity: RequestIdentity? = nil
   ) {
     (self.resources, self.overrides) = (resources, overrides)
-    self.policy = policy ?? resources.policy
-    self.identity = identity ?? resources.identity
+    self.policy = policy ?? resources.sources.policy
+    self.identity = identity ?? resources.transport.identity
   }
 
   /// Makes a loader that also sends header fields to an origin, and shares everything else with this one.
@@ -50,19 +50,20 @@ public final class ImageLoader: Sendable {
   /// them. Memory drops second copies of images.
   package func rest() {
     Task { @PipelineActor [resources] in resources.facts.rest() }
-    resources.memory.removeCopies()
+    resources.storage.memory.removeCopies()
   }
 
   /// Warnings for the user about the settings and the policy, such as a refused file.
   ///
   /// Each warning is reported once, as one line.
   public var warnings: [String] {
-    resources.settings.takeWarnings() + policy.takeWarnings() + resources.hostFacts.takeWarnings()
-      + (resources.usage?.takeWarnings() ?? [])
+    resources.sources.settings.takeWarnings() + policy.takeWarnings()
+      + resources.sources.hostFacts.takeWarnings()
+      + (resources.sources.usage?.takeWarnings() ?? [])
   }
 
   /// A summary of the service's work for this loader, or why it did none; nil before it was needed.
-  public var serviceAccount: String? { resources.service?.account }
+  public var serviceAccount: String? { resources.transport.service?.account }
 
   /// The policy that decides now, its source, and why no other one applies.
   public var policyInForce: PolicyStatus { policy.status() }
@@ -106,7 +107,7 @@ public final class ImageLoader: Sendable {
     let context = decisionContext(trustingNetwork: trustingNetwork)
     let isCached = presence(of: items, context, by: cache)
     return items.map { item in
-      context.resolution(of: item, resources.hostFacts.declared(in: facts(item)), isCached: isCached)
+      context.resolution(of: item, resources.sources.hostFacts.declared(in: facts(item)), isCached: isCached)
     }
   }
 

@@ -30,7 +30,7 @@ extension ImageLoader {
   ///   - facts: Returns the current facts, for a caller that shares them among items; nil to read them.
   /// - Returns: Nil if the image needs a file, a request or an observer; then a load is necessary.
   package func lookUpInMemory(_ item: FeedItem, by facts: (() -> DecisionContext)? = nil) -> MemoryHit? {
-    guard resources.observers.isEmpty else { return nil }
+    guard resources.loads.observers.isEmpty else { return nil }
     let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
     guard found.original != nil || found.thumbnail != nil else { return nil }
     let context = facts?() ?? decisionContext()
@@ -55,11 +55,11 @@ extension ImageLoader {
     let verdict = image.response.map { freshness.verdict(key, $0, by: identity, at: resources.clock()) }
     // An image that was revalidated a moment ago is not revalidated again.
     if let verdict, verdict.revalidation != .none,
-      !resources.revalidator.isTooRecent(identity.shared(key))
+      !resources.loads.revalidator.isTooRecent(identity.shared(key))
     {
       return nil
     }
-    resources.uses.note(key)
+    resources.storage.uses.note(key)
     return MemoryHit(
       item: item,
       variant: variant,
@@ -82,13 +82,15 @@ extension ImageLoader {
   ///   - image: An image that this loader returned.
   /// - Returns: Whether the copy was stored; see ``MemoryCache/keep(_:cost:of:for:)``.
   package func keep(_ copy: any AnyObject & Sendable, cost: Int, of image: MemoryHit) -> Bool {
-    resources.memory.keep(copy, cost: cost, of: image.bytes, for: identity.key(of: image.variant.url))
+    resources.storage.memory.keep(copy, cost: cost, of: image.bytes, for: identity.key(of: image.variant.url))
   }
 
   /// The number of copies in memory, and their size.
-  package var copies: (count: Int, size: ByteCount) { resources.memory.copies }
+  package var copies: (count: Int, size: ByteCount) { resources.storage.memory.copies }
 
   private func inMemory(_ variant: ImageVariant?) -> (MemoryCache.Image, (any AnyObject & Sendable)?)? {
-    variant.flatMap { resources.memory.withCopy(identity.key(of: $0.url)) }.map { ($0.image, $0.copy) }
+    variant.flatMap { resources.storage.memory.withCopy(identity.key(of: $0.url)) }.map {
+      ($0.image, $0.copy)
+    }
   }
 }

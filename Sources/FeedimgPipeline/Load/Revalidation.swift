@@ -30,7 +30,7 @@ extension ImageLoader {
 
   @PipelineActor private func outcome(ofRevalidating image: LoadedImage) async -> Revalidation {
     guard let key = image.revalidation else { return .none }
-    switch await resources.revalidator.running(key) {
+    switch await resources.loads.revalidator.running(key) {
     case .failed(let error) where error.code != .cancelled: return .failed(error)
     case .finished(nil, _): return .unchanged
     case .finished(let new?, _): return .changed(renewed(image, by: new))
@@ -38,7 +38,7 @@ extension ImageLoader {
       return .failed(LoadError(.cancelled, url: image.variant.url, message: "cancelled"))
     case .failed, .released, nil:
       // It ended before the call: take the result from the failure record and the cache.
-      if let error = resources.revalidator.failure(of: key) { return .failed(error) }
+      if let error = resources.loads.revalidator.failure(of: key) { return .failed(error) }
       guard let new = await cached(image.variant), new.bytes != image.bytes else { return .unchanged }
       return .changed(renewed(image, by: new))
     }
@@ -54,11 +54,11 @@ extension ImageLoader {
 
   @PipelineActor private func finished(within limit: Duration) async -> RevalidationSummary {
     let alarm = Task { @PipelineActor in
-      if (try? await resources.time.sleep(limit)) != nil { resources.revalidator.stop() }
+      if (try? await resources.time.sleep(limit)) != nil { resources.loads.revalidator.stop() }
     }
-    await resources.revalidator.idle()
+    await resources.loads.revalidator.idle()
     alarm.cancel()
-    return resources.revalidator.takeSummary()
+    return resources.loads.revalidator.takeSummary()
   }
 
   /// Whether the policy would fetch a variant now if it were not cached.

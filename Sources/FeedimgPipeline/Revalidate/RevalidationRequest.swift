@@ -31,7 +31,7 @@ struct RevalidationRequest: Sendable {
     since generation: Int?,
     while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
   ) -> Bool {
-    resources.revalidator.begin(loadKey, of: variant.url) { load in
+    resources.loads.revalidator.begin(loadKey, of: variant.url) { load in
       await perform(load, since: generation, while: mayFetch)
     }
   }
@@ -43,7 +43,7 @@ struct RevalidationRequest: Sendable {
     since generation: Int?,
     while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
   ) async -> Coalescer<FetchedImage?>.Outcome {
-    await resources.revalidator.outcome(loadKey, of: variant.url, waiter, handle) { load in
+    await resources.loads.revalidator.outcome(loadKey, of: variant.url, waiter, handle) { load in
       await perform(load, since: generation, while: mayFetch)
     }
   }
@@ -83,8 +83,8 @@ struct RevalidationRequest: Sendable {
 
   @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
     guard let asked = shown.response else { return nil }
-    let (store, key, sent) = (resources.store, key, identity.sent)
-    if !isReload, let stored = await resources.disk.run({ store.response(for: key, to: sent) }),
+    let (store, key, sent) = (resources.storage.store, key, identity.sent)
+    if !isReload, let stored = await resources.storage.disk.run({ store.response(for: key, to: sent) }),
       isNewer(stored, than: asked)
     {
       // Another process has already received a newer response.
@@ -111,7 +111,7 @@ struct RevalidationRequest: Sendable {
       fields: HTTPFields(validators.fields + directives.fields),
       load: load
     )
-    let response = try await resources.retries.perform(
+    let response = try await resources.transport.retries.perform(
       variant.url,
       key: identity.failureKey(of: variant.url),
       isRevalidation: true

@@ -29,7 +29,7 @@ final class EventSources: Sendable {
   ) {
     (self.loader, self.network, self.settings) = (loader, network, settings)
     upgrades = UpgradePublisher(loader, hub, schedule: schedule)
-    transfers = ProgressPublisher(loader.resources.transfers, hub, schedule: schedule)
+    transfers = ProgressPublisher(loader.resources.loads.transfers, hub, schedule: schedule)
   }
 
   /// `GET /v1/events`: a stream of server-sent events until the client disconnects or is too slow.

@@ -36,7 +36,7 @@ import Testing
       for try await frame in frames { seen.append(frame) }
       #expect(seen == all.frames)
     }
-    #expect(test.loader.resources.memory.decoded.count == 0, "frames are not kept")
+    #expect(test.loader.resources.storage.memory.decoded.count == 0, "frames are not kept")
   }
 
   @Test func `at most one frame is decoded ahead`() async throws {

@@ -21,12 +21,12 @@ import Testing
       let url = try ImageURL("http://host\(number).example/a.jpg")
       let silence = LoadError(.timeout, url: url, message: "no response came")
       await #expect(throws: LoadError.self) {
-        try await test.loader.resources.retries.perform(url) { _ async throws(LoadError) -> Int in
+        try await test.loader.resources.transport.retries.perform(url) { _ async throws(LoadError) -> Int in
           throw silence
         }
       }
     }
-    #expect(test.loader.resources.retries.liveness.isOffline)
+    #expect(test.loader.resources.transport.retries.liveness.isOffline)
   }
 
   @Test func `a dead network is probed from the first listener to the last`() async throws {

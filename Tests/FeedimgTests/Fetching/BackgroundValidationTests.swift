@@ -24,7 +24,7 @@ import Testing
     clock += 60
     _ = try await cache.response(to: request)
     await server.reaches { $0.requests.count == 2 }
-    #expect(test.loader.resources.transfers.present.map(\.priority) == [.prefetch])
+    #expect(test.loader.resources.loads.transfers.present.map(\.priority) == [.prefetch])
     gate.open()
   }
 }

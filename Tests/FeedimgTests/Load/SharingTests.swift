@@ -14,7 +14,7 @@ import Testing
 
   private static func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {
     let key = try #require(item.original?.url.key)
-    while test.loader.resources.coalescer.count(of: key) < count { await Task.yield() }
+    while test.loader.resources.loads.coalescer.count(of: key) < count { await Task.yield() }
   }
 
   /// Behaviour 1.
@@ -101,9 +101,9 @@ import Testing
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
     _ = test.loader.resolve(item)
-    #expect(!test.loader.resources.disk.isRunning)
+    #expect(!test.loader.resources.storage.disk.isRunning)
     _ = try await test.loader.load(item)
-    #expect(test.loader.resources.disk.isRunning)
+    #expect(test.loader.resources.storage.disk.isRunning)
   }
 
   @Test(.timeLimit(.minutes(10)))
@@ -126,7 +126,7 @@ import Testing
     for loader in [test.loader, saver] {
       let identity = loader.identity.adapted(to: loader.resolve(item).situation, for: url)
       let key = identity.shared(url.key, adding: HTTPFields())
-      while test.loader.resources.coalescer.count(of: key) < 2 { await Task.yield() }
+      while test.loader.resources.loads.coalescer.count(of: key) < 2 { await Task.yield() }
     }
     gate.open()
     var images: [[UInt8]] = []

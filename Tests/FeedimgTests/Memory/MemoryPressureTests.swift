@@ -57,15 +57,15 @@ import Testing
     try await test.loader.store(SampleImage.png, for: url)
     test.loader.trimMemory(.decodedImages)
     #expect(await test.loader.cached(url)?.source == .memory)
-    #expect(test.loader.resources.pressure.allowsPrefetch)
+    #expect(test.loader.resources.storage.pressure.allowsPrefetch)
     test.loader.trimMemory(.prefetch)
     #expect(await test.loader.cached(url)?.source == .disk)
     #expect(await test.loader.cached(url)?.source == .disk, "memory keeps nothing meanwhile")
-    #expect(!test.loader.resources.pressure.allowsPrefetch)
+    #expect(!test.loader.resources.storage.pressure.allowsPrefetch)
     test.loader.trimMemory(.nothing)
     _ = await test.loader.cached(url)
     #expect(await test.loader.cached(url)?.source == .memory)
-    #expect(test.loader.resources.pressure.allowsPrefetch)
+    #expect(test.loader.resources.storage.pressure.allowsPrefetch)
   }
 
   @Test func `the higher step of the watch and the program holds`() throws {

@@ -128,7 +128,7 @@ import Testing
     await server.reaches { $0.requests.count == 1 }
     let key = try #require(item.original?.url.key)
     async let image = test.loader.load(item)
-    while test.loader.resources.coalescer.count(of: key) < 2 { await Task.yield() }
+    while test.loader.resources.loads.coalescer.count(of: key) < 2 { await Task.yield() }
     gate.open()
     #expect(try await image.bytes.count == Self.size)
     #expect(await prefetch.finish().skipped == [.tooLarge: 1])

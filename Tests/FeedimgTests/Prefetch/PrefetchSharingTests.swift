@@ -18,7 +18,7 @@ import Testing
 
   private func waiting(_ test: TestLoader, for item: FeedItem, _ count: Int) async throws {
     let key = try #require(item.original?.url.key)
-    while test.loader.resources.coalescer.count(of: key) < count { await Task.yield() }
+    while test.loader.resources.loads.coalescer.count(of: key) < count { await Task.yield() }
   }
 
   @Test(arguments: [nil, 1.5])

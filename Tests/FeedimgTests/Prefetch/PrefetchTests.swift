@@ -20,7 +20,7 @@ import Testing
     let test = try TestLoader()
     // None of its loads can run before this thread yields.
     let (isHeld, isFree) = (Gate(), Gate())
-    let holding = Task(executorPreference: test.loader.resources.disk) {
+    let holding = Task(executorPreference: test.loader.resources.storage.disk) {
       isHeld.open()
       isFree.wait()
     }

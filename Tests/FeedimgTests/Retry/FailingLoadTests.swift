@@ -74,7 +74,7 @@ import Testing
     await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(server.log.requests.count == 2)
     test.network.become(.ethernet)
-    while await test.loader.resources.retries.recordCount > 0 { await Task.yield() }
+    while await test.loader.resources.transport.retries.recordCount > 0 { await Task.yield() }
     await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(server.log.requests.count == 3)
   }
@@ -181,7 +181,7 @@ import Testing
     #expect(error?.code == .security && error?.suspectsCaptivePortal == true)
     #expect(error?.message.hasSuffix("; this network may require you to sign in") == true)
     #expect(test.loader.resolve(item).situation.original == .remote)
-    #expect(test.loader.resources.store.isEmpty)
+    #expect(test.loader.resources.storage.store.isEmpty)
   }
 
   // MARK: Neighbours

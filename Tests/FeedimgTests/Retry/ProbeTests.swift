@@ -168,6 +168,6 @@ import Testing
     slow.cancel()
     #expect(try await waiting.value == SampleImage.jpeg)
     await #expect(throws: LoadError.self) { try await slow.value }
-    while await !scene.test.loader.resources.scheduler.isIdle { await Task.yield() }
+    while await !scene.test.loader.resources.transport.scheduler.isIdle { await Task.yield() }
   }
 }

@@ -101,7 +101,7 @@ import Testing
 
   /// Advances the clock while this many wait, until one slot has woken and probed the host.
   private func passToTrial(when count: Int, _ test: TestLoader) async {
-    let (failures, asked) = (test.loader.resources.retries, hosts.asked.all.count)
+    let (failures, asked) = (test.loader.resources.transport.retries, hosts.asked.all.count)
     while true {
       await Task.yield()
       let due = await Self.due(failures, when: count)
@@ -233,7 +233,7 @@ import Testing
     let items = try (0..<12).map { try item("\($0)") }
     let prefetch = test.loader.prefetch(items, waitsForNetwork: true)
     await pass { prefetch.progress.waiting == 12 }
-    while await test.loader.resources.retries.subscriberCount == 0 { await Task.yield() }
+    while await test.loader.resources.transport.retries.subscriberCount == 0 { await Task.yield() }
     // Another program fetches them.
     let other = try TestLoader(
       downloader: HeldDownloader(holding: { _ in false }),
@@ -243,7 +243,7 @@ import Testing
     for item in items { #expect(try await other.loader.load(item).source == .network) }
     await test.become(.ethernet)
     #expect(await prefetch.finish().cached == 12)
-    while await test.loader.resources.retries.subscriberCount > 0 { await Task.yield() }
+    while await test.loader.resources.transport.retries.subscriberCount > 0 { await Task.yield() }
     // Keeps the prefetch alive until here.
     prefetch.stop()
   }

@@ -88,14 +88,14 @@ import Testing
   private func check(_ test: TestLoader, _ load: Task<LoadedImage, any Error>, version: Int) async throws {
     let picture = Versions.picture(version)
     #expect(try await load.value.bytes == picture)
-    #expect(test.loader.resources.store.read(key)?.bytes == picture)
+    #expect(test.loader.resources.storage.store.read(key)?.bytes == picture)
     #expect(
-      test.loader.resources.store.response(for: key)?.requestedAt == clock.now,
+      test.loader.resources.storage.store.response(for: key)?.requestedAt == clock.now,
       "the time of the last request"
     )
-    await test.loader.resources.writes.run {}
-    #expect(test.loader.resources.store.partialDownload(of: key) == nil)
-    #expect(await test.loader.resources.scheduler.isIdle)
+    await test.loader.resources.storage.writes.run {}
+    #expect(test.loader.resources.storage.store.partialDownload(of: key) == nil)
+    #expect(await test.loader.resources.transport.scheduler.isIdle)
   }
 
   @Test func `each new version replaces the bytes received so far`() async throws {
@@ -105,7 +105,7 @@ import Testing
     for count in 1...40 {
       while downloader.begun < count { await Task.yield() }
       clock += 100
-      await test.loader.resources.scheduler.changePath()
+      await test.loader.resources.transport.scheduler.changePath()
     }
     while downloader.begun < 41 { await Task.yield() }
     downloader.release()
@@ -129,7 +129,7 @@ import Testing
     let load = Task<LoadedImage, any Error> { try await test.loader.load(item) }
     while downloader.begun < 1 { await Task.yield() }
     clock += 100
-    await test.loader.resources.scheduler.changePath()
+    await test.loader.resources.transport.scheduler.changePath()
     while downloader.begun < 2 { await Task.yield() }
     downloader.release()
     try await check(test, load, version: 3)

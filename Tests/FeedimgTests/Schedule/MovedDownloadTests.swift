@@ -42,7 +42,7 @@ import Testing
   /// Returns when the network change was reported and the downloads have moved.
   private static func change(_ test: TestLoader, to kind: NetworkKind, metered: Metered = .no) async {
     await test.become(kind, metered: metered)
-    await test.loader.resources.scheduler.settle()
+    await test.loader.resources.transport.scheduler.settle()
   }
 
   private static func ranges(_ downloader: LateDownloader) -> [String: [String?]] {
@@ -59,12 +59,12 @@ import Testing
     for load in loads { #expect(try await load.value.bytes == Self.picture) }
     for url in urls {
       let key = try ImageURL(url).key
-      #expect(test.loader.resources.store.read(key)?.bytes == Self.picture)
-      #expect(test.loader.resources.memory[key]?.bytes == Self.picture)
+      #expect(test.loader.resources.storage.store.read(key)?.bytes == Self.picture)
+      #expect(test.loader.resources.storage.memory[key]?.bytes == Self.picture)
       #expect(Self.ranges(downloader)[url] == row.ranges, "\(row.reason)")
     }
     #expect(downloader.stopped == 2)
-    #expect(await test.loader.resources.scheduler.isIdle)
+    #expect(await test.loader.resources.transport.scheduler.isIdle)
   }
 
   static let stays: [(String, NetworkKind, Metered, String)] = [
@@ -101,7 +101,7 @@ import Testing
       return Task { try await test.loader.load(item) }
     }
     // Two downloads have a slot. The third gets one on a probably faster network.
-    while downloader.asked.count < 2 || test.loader.resources.coalescer.count < 3 { await Task.yield() }
+    while downloader.asked.count < 2 || test.loader.resources.loads.coalescer.count < 3 { await Task.yield() }
     test.network.become(.ethernet)
     while downloader.asked.count < 2 * 2 + 1 { await Task.yield() }
     downloader.release()
@@ -141,7 +141,7 @@ import Testing
     let load = Task { try await test.loader.load(Self.item("http://a.example/p")) }
     for count in 1...3 {
       while downloader.begun < count { await Task.yield() }
-      await test.loader.resources.scheduler.changePath()
+      await test.loader.resources.transport.scheduler.changePath()
     }
     // The third stays on the old path and fails there.
     downloader.end()
@@ -150,7 +150,7 @@ import Testing
     #expect(downloader.begun == 3)
     let failure = try #require(error)
     #expect(!failure.isSilence && !CircuitBreaker.counts(failure))
-    #expect(await test.loader.resources.scheduler.isIdle)
+    #expect(await test.loader.resources.transport.scheduler.isIdle)
   }
 }
 

@@ -20,7 +20,7 @@ import Testing
       return FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
     }
     // With HTTP/1.1 there would be more than one connection.
-    #expect(await test.loader.resources.scheduler.limits.perHost > 1)
+    #expect(await test.loader.resources.transport.scheduler.limits.perHost > 1)
     let progress = await test.loader.prefetch(items).finish()
     #expect(progress.fetched == 24)
     let notes = server.notes(24)

@@ -79,14 +79,14 @@ import Testing
     for prefetch in prefetches { #expect(try await prefetch.value.bytes == Self.picture) }
     for path in Self.paths {
       let key = try ImageURL(path).key
-      #expect(test.loader.resources.store.read(key)?.bytes == Self.picture)
-      #expect(test.loader.resources.memory[key]?.bytes == Self.picture)
-      await test.loader.resources.writes.run {}
-      #expect(test.loader.resources.store.partialDownload(of: key) == nil)
+      #expect(test.loader.resources.storage.store.read(key)?.bytes == Self.picture)
+      #expect(test.loader.resources.storage.memory[key]?.bytes == Self.picture)
+      await test.loader.resources.storage.writes.run {}
+      #expect(test.loader.resources.storage.store.partialDownload(of: key) == nil)
     }
     #expect(told.all.allSatisfy { $0.received.bytes <= Self.size })
     #expect(told.all.filter { $0.received.bytes == Self.size }.count == 4)
-    #expect(await test.loader.resources.scheduler.isIdle)
+    #expect(await test.loader.resources.transport.scheduler.isIdle)
     Self.check(downloader, row)
   }
 
@@ -162,7 +162,9 @@ import Testing
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
     #expect(error?.code == .truncated)
     let key = try #require(item.original?.url.key)
-    #expect(test.loader.resources.store.read(key) == nil && test.loader.resources.memory[key] == nil)
+    #expect(
+      test.loader.resources.storage.store.read(key) == nil && test.loader.resources.storage.memory[key] == nil
+    )
     let cache = ResponseCache(test.loader)
     let request = FetchRequest(
       try ImageURL("http://a.example/a"),

@@ -110,7 +110,7 @@ import Testing
     for prefetch in prefetches { #expect(try await prefetch.value.bytes == SampleImage.jpeg) }
     for item in items {
       let key = try #require(item.original?.url.key)
-      #expect(test.loader.resources.store.read(key)?.bytes == SampleImage.jpeg)
+      #expect(test.loader.resources.storage.store.read(key)?.bytes == SampleImage.jpeg)
     }
     #expect(server.log.requests.allSatisfy { $0["Range"] == nil })
   }
@@ -132,12 +132,12 @@ import Testing
     }
     for item in items {
       let key = try #require(item.original?.url.key)
-      while test.loader.resources.coalescer.count(of: key) < 1 { await Task.yield() }
+      while test.loader.resources.loads.coalescer.count(of: key) < 1 { await Task.yield() }
     }
     let seen = Task { try await test.loader.load(items[2]) }
     let key = try #require(items[2].original?.url.key)
-    while test.loader.resources.coalescer.count(of: key) < 2 { await Task.yield() }
-    await test.loader.resources.scheduler.settle()
+    while test.loader.resources.loads.coalescer.count(of: key) < 2 { await Task.yield() }
+    await test.loader.resources.transport.scheduler.settle()
     gate.open()
     _ = try await seen.value
     for prefetch in prefetches { _ = try await prefetch.value }

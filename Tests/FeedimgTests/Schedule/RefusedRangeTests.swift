@@ -95,10 +95,10 @@ import Testing
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let load = Task { try await test.loader.load(item) }
     while downloader.begun == 0 { await Task.yield() }
-    await test.loader.resources.scheduler.changePath()
+    await test.loader.resources.transport.scheduler.changePath()
     #expect(try await load.value.bytes == Interrupted.picture)
     #expect(downloader.ranges == [nil, "bytes=1000-", nil])
-    #expect(await test.loader.resources.scheduler.isIdle)
+    #expect(await test.loader.resources.transport.scheduler.isIdle)
   }
 
   static let replies = [
@@ -123,17 +123,17 @@ import Testing
     let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
     let load = Task { try await test.loader.load(item) }
     while downloader.begun == 0 { await Task.yield() }
-    await test.loader.resources.scheduler.changePath()
+    await test.loader.resources.transport.scheduler.changePath()
     let error = await #expect(throws: LoadError.self) { try await load.value }
     #expect(error?.code == reply.code)
     #expect(error?.status == (reply.code == .status ? reply.status : nil))
     #expect(error?.retryAfter == reply.retryAfter)
-    #expect(test.loader.resources.store.partialDownload(of: url.key)?.bytes.count == 1000)
-    #expect(await test.loader.resources.scheduler.isIdle)
+    #expect(test.loader.resources.storage.store.partialDownload(of: url.key)?.bytes.count == 1000)
+    #expect(await test.loader.resources.transport.scheduler.isIdle)
     let next = try TestLoader(downloader: downloader, folder: test.folder, time: ManualTime().time)
     #expect(try await next.loader.load(item).bytes == Interrupted.picture)
-    await next.loader.resources.writes.run {}
-    #expect(next.loader.resources.store.partialDownload(of: url.key) == nil)
+    await next.loader.resources.storage.writes.run {}
+    #expect(next.loader.resources.storage.store.partialDownload(of: url.key) == nil)
     #expect(downloader.ranges == [nil, "bytes=1000-", "bytes=1000-"])
   }
 }

@@ -39,7 +39,7 @@ import Testing
     }
     await late.reaches { $0.requests.count >= 4 }
     if sendsHead { await heads.reach(4) }
-    #expect(await test.loader.resources.scheduler.limits.total == 4)
+    #expect(await test.loader.resources.transport.scheduler.limits.total == 4)
     let items = try (0..<2).map { number in
       let url = try ImageURL("http://localhost:\(good.port)/\(number)")
       return FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
@@ -50,7 +50,7 @@ import Testing
     #expect(late.log.requests.count == 4, "the stalled host gets no more requests")
     for task in waiting { task.cancel() }
     for task in waiting { await #expect(throws: LoadError.self) { try await task.value } }
-    while await !test.loader.resources.scheduler.isIdle { await Task.yield() }
+    while await !test.loader.resources.transport.scheduler.isIdle { await Task.yield() }
   }
 
   @Test func `an image arrives within seconds although ten other hosts do not respond`() async throws {
@@ -61,7 +61,7 @@ import Testing
       let item = try TestLoader.item(original: "http://silent\(number).example/a")
       return Task { try await test.loader.load(item) }
     }
-    while test.loader.resources.coalescer.count < 10 { await Task.yield() }
+    while test.loader.resources.loads.coalescer.count < 10 { await Task.yield() }
     let item = try TestLoader.item(original: "http://good.example/a")
     let isLoaded = Atomic(false)
     let good = Task {
@@ -69,7 +69,7 @@ import Testing
       return try await test.loader.load(item)
     }
     while !isLoaded.load(ordering: .acquiring), time.time.now() < .seconds(60) {
-      await test.loader.resources.scheduler.settle()
+      await test.loader.resources.transport.scheduler.settle()
       time.pass(.milliseconds(100))
       for _ in 0..<50 { await Task.yield() }
     }
@@ -99,13 +99,13 @@ import Testing
     while !arrived.all.contains(500) { await Task.yield() }
     let near = try TestLoader.item(thumbnail: "http://localhost:\(quick.port)/n")
     let load = Task { try await test.loader.load(near, priority: .near) }
-    while test.loader.resources.coalescer.count < 2 { await Task.yield() }
-    await test.loader.resources.scheduler.settle()
+    while test.loader.resources.loads.coalescer.count < 2 { await Task.yield() }
+    await test.loader.resources.transport.scheduler.settle()
     #expect(quick.log.requests.isEmpty)
     time.pass(.milliseconds(500))
     drop.open()
     while !arrived.all.contains(900) { await Task.yield() }
-    await test.loader.resources.scheduler.settle()
+    await test.loader.resources.transport.scheduler.settle()
     await time.pass(.seconds(2), when: 1)
     #expect(try await load.value.bytes == picture)
     end.open()

@@ -103,10 +103,10 @@ import Testing
     first.cancel()
     await #expect(throws: LoadError.self) { try await first.value }
     let second = Task { try await test.loader.load(item) }
-    while test.loader.resources.coalescer.count < 1 { await Task.yield() }
+    while test.loader.resources.loads.coalescer.count < 1 { await Task.yield() }
     downloader.letStop()
     #expect(try await second.value.bytes == Self.picture)
     #expect(downloader.ranges == [nil, "bytes=1000-"])
-    #expect(await test.loader.resources.scheduler.isIdle)
+    #expect(await test.loader.resources.transport.scheduler.isIdle)
   }
 }

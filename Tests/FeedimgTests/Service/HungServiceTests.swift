@@ -66,8 +66,8 @@ import Testing
       try await link.load(
         variant,
         UserSettings(),
-        from: test.loader.resources.store,
-        on: test.loader.resources.disk,
+        from: test.loader.resources.storage.store,
+        on: test.loader.resources.storage.disk,
         load: InFlightLoad(.visible)
       )
     }

@@ -112,7 +112,7 @@ import Testing
   func `received bytes reach the callers that wait for the service`(status: String) async throws {
     let test = try loader(Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
     let woken = RecordedValues<Bool>()
-    let calls = CircuitSubscription(test.loader.resources.retries) { .visible }
+    let calls = CircuitSubscription(test.loader.resources.transport.retries) { .visible }
     let url = try ImageURL("http://a.example/b.jpg")
     await calls.wait(after: LoadError(.timeout, url: url, message: "no response came")) { woken.add(true) }
     _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))

@@ -64,8 +64,8 @@ import Testing
           let image = try? await link.load(
             variant,
             UserSettings(),
-            from: test.loader.resources.store,
-            on: test.loader.resources.disk,
+            from: test.loader.resources.storage.store,
+            on: test.loader.resources.storage.disk,
             load: InFlightLoad(.near)
           )
           #expect(image == nil)

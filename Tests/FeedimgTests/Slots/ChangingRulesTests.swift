@@ -24,7 +24,7 @@ import Testing
   private func slot(_ test: TestLoader) async throws -> ImageSlot {
     _ = try await test.loader.load(FeedItem(original: nil, thumbnail: item.thumbnail))
     // Otherwise it would be shown first.
-    test.loader.resources.memory.remove(try #require(item.thumbnail?.url.key))
+    test.loader.resources.storage.memory.remove(try #require(item.thumbnail?.url.key))
     let slot = test.loader.slot()
     slot.show(item)
     let shown = await slot.first { !$0.isLoading }

@@ -40,7 +40,7 @@ import Testing
     slot.show(item)
     await pass { slot.presentation?.error != nil && slot.presentation?.isLoading == false }
     #expect(slot.presentation?.shown == .thumbnail)
-    let retries = test.loader.resources.retries
+    let retries = test.loader.resources.transport.retries
     while await retries.nextWake ?? .zero <= time.time.now() { await Task.yield() }
     let before = server.log.count(of: "/a")
     var waits: [Duration] = []

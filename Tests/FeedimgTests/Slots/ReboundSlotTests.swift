@@ -98,7 +98,7 @@ import Testing
     let slot = test.loader.slot()
     slot.show(item)
     let shown = await slot.first { !$0.isLoading }
-    test.loader.resources.memory.remove(try #require(item.original?.url.key))
+    test.loader.resources.storage.memory.remove(try #require(item.original?.url.key))
     slot.show(item)
     #expect(slot.presentation?.image?.bytes == SampleImage.jpeg && shown?.shown == .original)
     #expect(await slot.first { !$0.isLoading }?.shown == .original)
@@ -134,7 +134,7 @@ import Testing
     slot.show(item)
     #expect(await slot.first { !$0.isLoading }?.error?.status == 500)
     // Otherwise the failure would be remembered.
-    await test.loader.resources.retries.reset()
+    await test.loader.resources.transport.retries.reset()
     slot.show(item)
     #expect(await slot.first { !$0.isLoading }?.shown == .original)
   }

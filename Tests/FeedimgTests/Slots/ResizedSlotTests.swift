@@ -181,7 +181,7 @@ import Testing
     slot.show(item, pixels: Self.square(4))
     _ = await slot.first { !$0.isLoading }
     item.thumbnail = try TestLoader.item(server, thumbnail: "/s").thumbnail
-    test.loader.resources.memory.remove(try #require(item.original?.url.key))
+    test.loader.resources.storage.memory.remove(try #require(item.original?.url.key))
     slot.show(item, pixels: Self.square(5))
     #expect(slot.presentation?.image?.variant == item.original)
     #expect(await slot.first { !$0.isLoading }?.pixels?.size == PixelSize(width: 5, height: 5))

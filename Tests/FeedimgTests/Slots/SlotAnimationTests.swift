@@ -36,7 +36,7 @@ import Testing
     #expect(animation.frames.map(\.duration) == [100, 200, 300].map { .milliseconds($0) })
     #expect(animation.frames.first?.bitmap == shown?.pixels)
     #expect(animation.loopCount == loopCount && !animation.isPartial)
-    #expect(test.loader.resources.memory.decoded.count == 1, "frames are not kept")
+    #expect(test.loader.resources.storage.memory.decoded.count == 1, "frames are not kept")
     #expect(server.log.count(of: "/a") == 1)
   }
 

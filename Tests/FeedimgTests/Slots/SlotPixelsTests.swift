@@ -40,7 +40,10 @@ import Testing
     #expect(try await loaded.bitmap?.size == PixelSize(width: 8, height: 8))
     #expect(server.log.count(of: "/a.jpg") == 1)
     _ = try await test.loader.load(item, pixels: DecodeRequest(DisplaySize(width: 4, height: 4)))
-    #expect(test.loader.resources.memory.decoded.count == 2, "pixels are stored by their size in pixels")
+    #expect(
+      test.loader.resources.storage.memory.decoded.count == 2,
+      "pixels are stored by their size in pixels"
+    )
   }
 
   @Test func `equal pixels are decoded once for all callers`() async throws {
@@ -69,11 +72,11 @@ import Testing
     let other = try TestLoader.item(server, original: "/b.jpg")
     slot.show(other, pixels: Self.dense)
     while decoder.stopped.load(ordering: .relaxed) == 0 { await Task.yield() }
-    #expect(test.loader.resources.memory.decoded.count == 0)
+    #expect(test.loader.resources.storage.memory.decoded.count == 0)
     decoder.release()
     let shown = await slot.first { !$0.isLoading }
     #expect(shown?.item == other && shown?.pixels != nil)
-    #expect(test.loader.resources.memory.decoded.count == 1)
+    #expect(test.loader.resources.storage.memory.decoded.count == 1)
     #expect(decoder.asked.all == [Self.small.size, Self.dense.size])
   }
 
@@ -208,9 +211,10 @@ import Testing
     let slot = test.loader.slot()
     slot.show(item, pixels: Self.small)
     let shown = await slot.first { !$0.isLoading }
-    test.loader.resources.memory.keep(.encoded)
+    test.loader.resources.storage.memory.keep(.encoded)
     #expect(
-      test.loader.resources.memory.decoded.count == 0 && test.loader.resources.memory.encoded.count == 1
+      test.loader.resources.storage.memory.decoded.count == 0
+        && test.loader.resources.storage.memory.encoded.count == 1
     )
     #expect(slot.presentation == shown, "nothing visible blanks")
     let other = test.loader.slot()

@@ -50,7 +50,7 @@ import Testing
     }
     #expect(await plain.first { !$0.isLoading }?.image?.bytes == bytes)
     #expect(server.log.count(of: "/a.jpg") == 1)
-    #expect(test.loader.resources.memory.decoded.count == 1, "scans are not kept")
+    #expect(test.loader.resources.storage.memory.decoded.count == 1, "scans are not kept")
   }
 
   @Test(arguments: [
