@@ -8,8 +8,8 @@ import FeedimgSystem
 import FeedimgTransfer
 package import FeedimgUsage
 
-/// The settings, the network monitor, the disk cache and the ledger of a loader, which other parts of the
-/// process can share.
+/// The settings, the network monitor, the disk cache, the ledger and the policies of a loader, which other parts
+/// of the process can share.
 ///
 /// Only the policy and the settings are read at once; everything else is opened on first use.
 package struct LoaderParts: Sendable {

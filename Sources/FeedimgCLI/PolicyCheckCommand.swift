@@ -57,7 +57,7 @@ struct PolicyDiffCommand: ParsableCommand {
     abstract: "Compare the decisions of two policies in all states.",
     discussion: """
       Prints the states in which the policies show or load something different, first those in which the second \
-      loads less. The column `upgrade` is not compared.
+      loads less. Other columns, such as `upgrade`, are not compared.
 
       EXAMPLES
         feedimg policy diff default data-saver

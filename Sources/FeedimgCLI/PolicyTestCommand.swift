@@ -9,8 +9,8 @@ struct PolicyTestCommand: ParsableCommand {
     abstract: "Run the test cases of policies, each in every state that it covers.",
     discussion: """
       NAME.tests.md contains test cases for the policy NAME. In its tables, the columns right of the arrow are the \
-      expected values of show, load, image, source, upgrade, priority or rule. The command also prints how many \
-      rules and states the cases reach.
+      expected values of show, load, image, source, rule, or a column of the policy such as upgrade. The command also \
+      prints how many rules and states the cases reach.
 
         | case             | network  | original | thumbnail | → show    | load    |
         |------------------|----------|----------|-----------|-----------|---------|

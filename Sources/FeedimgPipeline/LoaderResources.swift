@@ -3,7 +3,7 @@ package import FeedimgModel
 package import FeedimgSystem
 import Synchronization
 
-/// What loaders share; each group has the parts of one owner.
+/// The parts that loaders share, grouped by owner.
 package final class LoaderResources: Sendable {
   package let sources: FactSources
   package let storage: ImageStorage
@@ -68,17 +68,6 @@ package final class LoaderResources: Sendable {
     else { return }
     _ = memory.note(live, sources.network.currentState(), at: clock())
     memory.flush()
-  }
-
-  /// Reads the cost of data from services from now on, whatever the policy depends on.
-  ///
-  /// - Returns: Whether the cost was not read before.
-  @discardableResult
-  func requireCost() -> Bool {
-    guard sources.policy.requireCost() else { return false }
-    sources.network.refresh()
-    _ = currentNetwork()
-    return true
   }
 
   /// The current state of the network, which the ledger and the monitor also hear.

@@ -1,7 +1,7 @@
 package import FeedimgModel
 package import FeedimgSystem
 
-/// What sends requests, and decides when.
+/// The downloader with its scheduler and retries.
 package struct Transport: Sendable {
   let downloader: any Downloading
   /// The header fields and timeouts of the program's requests; single loads may add fields.

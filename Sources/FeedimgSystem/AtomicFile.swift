@@ -39,12 +39,20 @@ package struct AtomicFile: Sendable {
   /// Runs the body under a lock that excludes other writers; creates the folder if it is missing.
   ///
   /// The lock file is beside the target of all symbolic links, so that all paths to a file share one lock.
+  ///
+  /// - Parameters:
+  ///   - limit: The longest wait for the lock.
+  ///   - body: Replaces the file.
+  /// - Returns: The result of the body.
+  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after the longest wait.
   package func locked<Result>(
+    within limit: Duration = .seconds(10),
     _ body: (borrowing LockedFile) throws(FileFault) -> Result
   ) throws(FileFault) -> Result {
     try FilePath.makeFolder(path.folder)
     let target = try path.links().last ?? path
-    let lock = try FileLock(FilePath(folder: target.folder, name: ".\(target.name).lock").text)
+    let path = FilePath(folder: target.folder, name: ".\(target.name).lock").text
+    let lock = try FileLock(path, within: limit)
     return try body(LockedFile(target: target, lock: lock))
   }
 }

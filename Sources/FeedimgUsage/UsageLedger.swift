@@ -141,12 +141,12 @@ package final class UsageLedger: UsageKeeping {
   ///
   /// - Throws: ``UsageFault`` where the database cannot be read.
   package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
-    let unwritten = state.withLock { $0.unwritten }
     let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
       database throws(SQLiteError) in try database.usage()
     }
     var sums = read?.usage ?? []
-    sums.add(unwritten)
+    // They come last, so that a write meanwhile makes no count appear twice.
+    sums.add(state.withLock { $0.unwritten })
     return (sums.inOrder, read?.unreadableCount ?? 0)
   }
 

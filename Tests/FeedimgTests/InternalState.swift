@@ -4,13 +4,23 @@ import Synchronization
 
 @testable import FeedimgPipeline
 
-// State that no user sees: what loads leave behind, and who waits for whom.
+// State that no user sees: what loads leave behind, and which callers wait.
 
 extension Coalescer {
   /// Whether no load runs and no caller waits.
   var isIdle: Bool {
     state.withLock { $0.entries.isEmpty && $0.keys.isEmpty && $0.left.isEmpty && $0.ending.isEmpty }
   }
+}
+
+extension Coalescer {
+  /// The number of callers that wait.
+  var count: Int { state.withLock { $0.keys.count } }
+}
+
+extension SchedulerState {
+  /// Whether no download runs or waits.
+  var isEmpty: Bool { running.isEmpty && others.isEmpty }
 }
 
 extension DownloadScheduler {

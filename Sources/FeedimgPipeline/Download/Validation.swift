@@ -31,7 +31,7 @@ extension LoaderResources {
       return .notModified(updated)
     }
     // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the whole response.
-    return .new(try await send(HTTPFields()).unconditional())
+    return .new(try await send(HTTPFields()).unconditional(stored.head.url))
   }
 
   /// Updates a stored response from a 304, or from a response to HEAD, on disk and in memory.
@@ -66,12 +66,12 @@ extension LoaderResources {
 }
 
 extension ConditionalResponse {
-  /// The new response to a request without validators.
+  /// The new response to a request for a URL without validators.
   ///
   /// - Throws: `malformed` for a 304, which the server must not send then (RFC 9110 §15.4.5).
-  func unconditional() throws(LoadError) -> New {
+  func unconditional(_ url: ImageURL) throws(LoadError) -> New {
     guard case .new(let new) = self else {
-      throw LoadError(.malformed, message: "unexpected 304 for an unconditional request")
+      throw LoadError(.malformed, url: url, message: "unexpected 304 for an unconditional request")
     }
     return new
   }

@@ -88,7 +88,7 @@ package final class BandwidthMemory: Sendable {
     return BandwidthMeasurement(bitsPerSecond: bits, network: network, time: time)
   }
 
-  /// Replaces the file in one step; if that fails, the next run decides without a measurement.
+  /// Replaces the file, unless another process does so now; the next run then has its measurement.
   private func write(_ state: inout State) {
     guard let latest = state.latest else { return }
     state.written = latest
@@ -97,7 +97,7 @@ package final class BandwidthMemory: Sendable {
       "time": .number(String(latest.time)),
     ]
     let text = value.text(.compact) + "\n"
-    try? AtomicFile(path).locked { file throws(FileFault) in
+    try? AtomicFile(path).locked(within: .zero) { file throws(FileFault) in
       try file.replace(with: Array(text.utf8), isDurable: false)
     }
   }

@@ -1,7 +1,7 @@
 package import FeedimgModel
 package import FeedimgSystem
 
-/// Where the facts and the policy of decisions come from.
+/// The sources of the facts, and the policy.
 package struct FactSources: Sendable {
   let network: any NetworkMonitoring
   let settings: any SettingsReading

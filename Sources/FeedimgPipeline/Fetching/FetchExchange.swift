@@ -63,7 +63,7 @@ struct FetchExchange: Sendable {
     defer { resources.loads.transfers.end(load) }
     let settings = resources.sources.settings.currentSettings()
     resources.follow(settings)
-    resources.requireCost()
+    cache.loader.requireCost()
     resources.facts.watch()
     var download = DownloadRequest(
       url: request.url,

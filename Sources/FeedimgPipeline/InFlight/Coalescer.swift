@@ -142,9 +142,6 @@ final class Coalescer<Value: Sendable>: Sendable {
     for waiter in state.withLock({ Array($0.keys.keys) }) { leave(waiter, .failed(Self.cancelled)) }
   }
 
-  /// The number of callers that wait.
-  var count: Int { state.withLock { $0.keys.count } }
-
   /// The number of callers that wait for a key.
   func count(of key: String) -> Int { state.withLock { $0.entries[key]?.callers.count ?? 0 } }
 

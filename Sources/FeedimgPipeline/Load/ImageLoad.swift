@@ -240,7 +240,7 @@ package struct ImageLoad: Sendable {
             waitsForStorage: waitsForStorage,
             load: load
           )
-          return try await download.run(attempt).unconditional()
+          return try await download.run(attempt).unconditional(variant.url)
         }
         return .success(image)
       } catch {

@@ -89,7 +89,11 @@ extension ImageLoader {
   /// - Returns: Whether the cost was not read before, so that decisions may now differ.
   @discardableResult
   package func requireCost() -> Bool {
-    let isNews = policy === resources.sources.policy ? false : policy.requireCost()
-    return resources.requireCost() || isNews
+    let (isNews, shared) = (policy.requireCost(), resources.sources.policy)
+    // Loaders share the network, so refresh it only if no other loader has needed the cost.
+    guard policy === shared ? isNews : shared.requireCost() else { return isNews }
+    resources.sources.network.refresh()
+    _ = decisionContext()
+    return true
   }
 }

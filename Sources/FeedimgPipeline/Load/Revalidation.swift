@@ -54,7 +54,8 @@ extension ImageLoader {
 
   @PipelineActor private func finished(within limit: Duration) async -> RevalidationSummary {
     let alarm = Task { @PipelineActor in
-      if (try? await resources.time.sleep(limit)) != nil { resources.loads.revalidator.stop() }
+      try? await resources.time.sleep(limit)
+      if !Task.isCancelled { resources.loads.revalidator.stop() }
     }
     await resources.loads.revalidator.idle()
     alarm.cancel()

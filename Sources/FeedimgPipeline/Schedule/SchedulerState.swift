@@ -32,7 +32,7 @@ struct SchedulerState: Sendable {
     case preempt(Ticket)
   }
 
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     let ticket: Ticket
     let host: String
     var priority: LoadPriority
@@ -89,9 +89,9 @@ struct SchedulerState: Sendable {
 
   private(set) var limits: TransferLimits
   /// The downloads that have a slot, in the order of their starts.
-  private var running: [Entry] = []
+  private(set) var running: [Entry] = []
   /// The other downloads: they wait or stop.
-  private var others: [Ticket: Entry] = [:]
+  private(set) var others: [Ticket: Entry] = [:]
   /// The waiting downloads by priority and host, in the order of their turns.
   private var waiting: [LoadPriority: [String: [Ticket]]] = [:]
   /// The least time between two starts of downloads of a host; zero for no limit.
@@ -107,8 +107,6 @@ struct SchedulerState: Sendable {
   init(limits: TransferLimits, interval: Duration = .zero) {
     (self.limits, self.interval) = (limits, interval)
   }
-
-  var isEmpty: Bool { running.isEmpty && others.isEmpty }
 
   func isRunning(_ ticket: Ticket) -> Bool { runningIndex(of: ticket) != nil }
 

@@ -70,7 +70,7 @@ extension GatewayPicture {
   private static func fileExtension(of url: String) -> String {
     let path = url.prefix { $0 != "?" && $0 != "#" }
     let name = path[(path.lastIndex(of: "/") ?? path.startIndex)...]
-    let known = ["jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "jxl", "svg"]
+    let known = ImageFormat.all.map(\.fileEnding) + ["jpeg"]
     guard let dot = name.lastIndex(of: ".") else { return "jpg" }
     let found = name[name.index(after: dot)...].lowercased()
     return known.contains(found) ? found : "jpg"

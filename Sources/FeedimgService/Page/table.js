@@ -21,8 +21,9 @@ export class DecisionTable {
   draw(policy) {
     this.#rules = policy.rules
     const columns = [...new Set(policy.rules.flatMap((rule) => Object.keys(rule.when)))]
-    const outcome = (rule, name) => rule[name] ?? defaults[name]
-    const outcomes = ['upgrade', 'priority'].filter((name) => policy.rules.some((rule) => outcome(rule, name) !== defaults[name]))
+    const outcome = (rule, name) => rule[name] ?? defaults[name] ?? '–'
+    const names = [...new Set(policy.rules.flatMap((rule) => Object.keys(rule)))].filter((name) => !['when', 'image'].includes(name))
+    const outcomes = names.filter((name) => policy.rules.some((rule) => outcome(rule, name) !== (defaults[name] ?? '–')))
     const heads = ['rule', ...columns, '→ image', ...outcomes, 'decisions']
     this.#counts = policy.rules.map(() => element('td', { class: 'count' }))
     this.#rows = policy.rules.map((rule, index) => element('tr', {},

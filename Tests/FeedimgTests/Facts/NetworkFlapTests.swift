@@ -46,7 +46,7 @@ import Testing
     test.network.flap(.wifi)
     let item = try TestLoader.item(original: "http://x.example/held", thumbnail: "http://x.example/small")
     slot.show(item)
-    // No time passes yet, because a network that lasts is no interruption.
+    // No time passes yet, because a network that lasts does not count as an interruption.
     while downloader.asked.isEmpty { await Task.yield() }
     #expect(downloader.asked == ["http://x.example/held"])
     let forgotten = downloader.forgotten
