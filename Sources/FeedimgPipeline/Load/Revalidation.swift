@@ -54,6 +54,7 @@ extension ImageLoader {
 
   @PipelineActor private func finished(within limit: Duration) async -> RevalidationSummary {
     let alarm = Task { @PipelineActor in
+      // If the wait cannot begin, the limit has passed.
       try? await resources.time.sleep(limit)
       if !Task.isCancelled { resources.loads.revalidator.stop() }
     }
