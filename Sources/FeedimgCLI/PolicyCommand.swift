@@ -130,13 +130,13 @@ struct PolicyExportCommand: ParsableCommand {
 
 /// The folder of policies, and the facts of an application that they may use.
 struct PolicyOptions: ParsableArguments {
-  @OptionGroup var facts: DeclarationOption
-  @OptionGroup var folder: ConfigurationFolderOption
+  @Option("fact=values", HostFact.optionHelp) var declare: [String] = []
+  @Option(.configuration) var configurationFolder: String?
 
   /// - Throws: ``CommandFailure`` with status 2 for a `--declare` without `=`, or an error of the library.
   func policies() throws -> Policies {
-    var configuration = folder.configuration
-    configuration.hostFacts = try facts.declared()
+    var configuration = ImageLoader.Configuration(configurationFolder: configurationFolder)
+    configuration.hostFacts = try HostFact.declared(declare)
     return try Policies(configuration)
   }
 }

@@ -58,7 +58,7 @@ struct ServeCommand: ParsableCommand {
 
   @OptionGroup var feed: FeedOptions
   @OptionGroup var situation: SituationOptions
-  @OptionGroup var state: StateFolderOption
+  @Option(.state) var stateFolder: String?
 
   func validate() throws {
     if let port, UInt16(exactly: port) == nil {
@@ -83,9 +83,9 @@ struct ServeCommand: ParsableCommand {
       + (feed.strict ? ["--strict"] : []) + forwardHeader.flatMap { option("forward-header", $0) }
       + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
-      + option("policy", situation.policy) + option("cache-dir", situation.folders.cacheFolder)
-      + option("config-dir", situation.folders.settings.configurationFolder)
-      + option("state-dir", state.stateFolder)
+      + option("policy", situation.policy) + option("cache-dir", situation.cacheFolder)
+      + option("config-dir", situation.configurationFolder)
+      + option("state-dir", stateFolder)
   }
 
   /// Replaces this program with `feedimg-serve`; the process ID stays, which service managers need.

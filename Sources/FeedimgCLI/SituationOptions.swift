@@ -27,13 +27,17 @@ struct SituationOptions: ParsableArguments {
   )
   var policy: String?
 
-  @OptionGroup var facts: DeclarationOption
-  @OptionGroup var folders: CacheFolders
+  @Option("fact=values", HostFact.optionHelp) var declare: [String] = []
+  @Option(.cache) var cacheFolder: String?
+  @Option(.configuration) var configurationFolder: String?
 
   /// - Throws: ``CommandFailure`` with status 2 for a `--set` or a `--declare` without `=`.
   func configuration() throws(CommandFailure) -> ImageLoader.Configuration {
-    var configuration = folders.configuration
-    configuration.hostFacts = try facts.declared()
+    var configuration = ImageLoader.Configuration(
+      cacheFolder: cacheFolder,
+      configurationFolder: configurationFolder
+    )
+    configuration.hostFacts = try HostFact.declared(declare)
     if let policy { configuration.policy = .named(policy) }
     for case (let fact, let value?) in [("network", network), ("metered", metered)] {
       configuration.overrides.append(SituationOverride(fact: fact, value: value, source: "--\(fact)"))
@@ -60,18 +64,19 @@ extension SituationOverride {
   }
 }
 
-/// The facts that only an application knows.
-struct DeclarationOption: ParsableArguments {
-  @Option("fact=values", "Define a fact of your application, such as on-screen=no,yes; may be repeated.")
-  var declare: [String] = []
+/// The option `--declare`, for facts that only an application knows.
+extension HostFact {
+  static let optionHelp = "Define a fact of your application, such as on-screen=no,yes; may be repeated."
 
+  /// The facts in the values of the option.
+  ///
   /// - Throws: ``CommandFailure`` with status 2 for a value without `=`.
-  func declared() throws(CommandFailure) -> [HostFact] {
-    try declare.map { text throws(CommandFailure) in
+  static func declared(_ texts: [String]) throws(CommandFailure) -> [HostFact] {
+    try texts.map { text throws(CommandFailure) in
       let example = "--declare \(text): expected a fact and its values, such as `on-screen=no,yes`"
       let fact = try SituationOverride(text, source: "--declare", expected: example)
-      let values = fact.value.split(separator: ",").map(Self.words)
-      return HostFact(name: Self.words(fact.fact), values: values)
+      let values = fact.value.split(separator: ",").map(words)
+      return HostFact(name: words(fact.fact), values: values)
     }
   }
 

@@ -68,12 +68,12 @@ struct UsageCommand: ParsableCommand {
 
   /// The folders of the data usage and of the settings, which have the budget.
   struct StateFolders: ParsableArguments {
-    @OptionGroup var stateFolder: StateFolderOption
-    @OptionGroup var configurationFolder: ConfigurationFolderOption
+    @Option(.state) var stateFolder: String?
+    @Option(.configuration) var configurationFolder: String?
 
     func usage() throws(ConfigurationError) -> Usage {
-      var configuration = configurationFolder.configuration
-      configuration.stateFolder = stateFolder.stateFolder
+      var configuration = ImageLoader.Configuration(configurationFolder: configurationFolder)
+      configuration.stateFolder = stateFolder
       return try Usage(configuration)
     }
   }
