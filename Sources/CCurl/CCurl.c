@@ -35,7 +35,7 @@ static int fill(ccurl_library *curl, void *library, char *reason, size_t size) {
   return FIND(easy_init) && FIND(easy_cleanup) && FIND(easy_reset) && FIND(easy_setopt) && FIND(easy_getinfo) &&
          FIND(easy_strerror) && FIND(slist_append) && FIND(slist_free_all) && FIND(multi_init) &&
          FIND(multi_cleanup) && FIND(multi_setopt) && FIND(multi_add_handle) && FIND(multi_remove_handle) &&
-         FIND(multi_perform) && FIND(multi_poll) && FIND(multi_wakeup) && FIND(multi_info_read) &&
+         FIND(multi_socket_action) && FIND(multi_info_read) &&
          FIND(easy_nextheader) && FIND(url) && FIND(url_cleanup) && FIND(url_set) && FIND(url_get) && FIND(free) &&
          FIND(version) && FIND(easy_perform) && FIND(easy_recv) && FIND(easy_send);
 #undef FIND

@@ -1,5 +1,7 @@
 import CCurl
 import FeedimgModel
+import FeedimgSystem
+import Glibc
 
 /// The running transfers and their handles; only curl's thread uses it.
 final class CurlLoop {
@@ -10,8 +12,12 @@ final class CurlLoop {
   private var running: [Transfer] = []
   /// Idle handles for later transfers.
   private var spare: [CurlHandle] = []
+  /// Ends a wait, from any thread.
+  let waker: Waker
+  /// The sockets that the last wait found ready.
+  private var ready: [pollfd] = []
   /// The multi handle for new transfers.
-  private(set) var latest: CurlMulti
+  private var latest: CurlMulti
   /// Multi handles that ``forgetConnections()`` replaced and in which transfers still run.
   ///
   /// In libcurl, only a new multi handle keeps new transfers from using old connections.
@@ -20,16 +26,11 @@ final class CurlLoop {
   /// The most idle handles to keep; each takes about 5 kB.
   private static let maximumSpare = 32
 
-  /// The longest sleep in milliseconds while older multi handles exist.
-  ///
-  /// libcurl can wait for one multi handle only. After a network change, older transfers may proceed this
-  /// much later.
-  private static let maximumWaitWithOlder: Int32 = 10
-
-  /// - Throws: ``LoadError`` with `unavailable` if memory runs out.
+  /// - Throws: ``LoadError`` with `unavailable` if memory or descriptors run out.
   init(_ library: CurlLibrary, identity: CurlHandle.Identity) throws(LoadError) {
-    guard let multi = CurlMulti(library) else { throw Self.outOfMemory }
+    guard let multi = CurlMulti(library, time: time), let waker = Waker() else { throw Self.outOfMemory }
     self.library = library
+    self.waker = waker
     self.identity = identity
     latest = multi
   }
@@ -51,15 +52,15 @@ final class CurlLoop {
   ///
   /// Idle connections close when the last running transfer ends. If memory runs out, nothing changes.
   func forgetConnections() {
-    guard let multi = CurlMulti(library) else { return }
+    guard let multi = CurlMulti(library, time: time) else { return }
     if latest.count > 0 { older.append(latest) }
     latest = multi
   }
 
-  /// Lets every transfer proceed as far as it can without waiting.
+  /// Lets the transfers proceed as far as they can without waiting.
   func step() {
     for multi in older + [latest] {
-      multi.perform()
+      multi.perform(ready)
       while let (easy, code) = multi.nextEnded() {
         guard let transfer = running.first(where: { $0.handle.pointer == easy }) else { continue }
         finish(transfer, transfer.end(code))
@@ -77,20 +78,22 @@ final class CurlLoop {
       stop(transfer, CurlOutcome.error(limit, transfer.progress))
     }
     older.removeAll { $0.count == 0 }
+    ready = []
   }
 
   /// Waits for network activity, a time limit or a wake-up.
   ///
   /// - Parameter mayBlock: False to return at once because commands are pending.
   func wait(mayBlock: Bool) {
-    if mayBlock {
-      var end: Int64 = .max
-      for transfer in running {
-        guard let next = transfer.timeouts.next?.end else { continue }
-        end = min(end, max(1, time.now.duration(to: next).milliseconds))
-      }
-      latest.poll(milliseconds: min(Int32(clamping: end), older.isEmpty ? .max : Self.maximumWaitWithOlder))
-    }
+    let multis = older + [latest]
+    let ends = multis.map(\.deadline) + running.map { $0.timeouts.next?.end }
+    let end = mayBlock ? ends.compactMap { $0 }.min() : time.now
+    let milliseconds = end.map { Int32(clamping: max(0, time.now.duration(to: $0).milliseconds)) } ?? -1
+    var sockets =
+      [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] + multis.flatMap(\.sockets)
+    let count = poll(&sockets, nfds_t(sockets.count), milliseconds)
+    if count > 0, sockets[0].revents != 0 { waker.clear() }
+    ready = count > 0 ? sockets.dropFirst().filter { $0.revents != 0 } : []
     time.now = .now
   }
 

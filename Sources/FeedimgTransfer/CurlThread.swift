@@ -1,5 +1,6 @@
 import CCurl
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import Synchronization
 
@@ -14,14 +15,12 @@ final class CurlThread: Sendable {
   private struct Queue {
     var commands: [Command] = []
     var isStarted = false
-    /// The multi handle on which the thread sleeps; nil while it is awake.
-    var sleeping: CurlMulti?
+    /// Wakes the thread; nil while it is awake.
+    var sleeping: Waker?
     /// The reason for the end of the thread; once set, the queue refuses commands.
     var ending: LoadError?
 
     /// Wakes the thread if it sleeps.
-    ///
-    /// The caller holds the lock, which keeps the multi handle alive; the call does not block.
     mutating func wake() { sleeping.take()?.wake() }
   }
 
@@ -106,7 +105,7 @@ final class CurlThread: Sendable {
       }
       loop.step()
       let mayBlock = queue.withLock { queue in
-        queue.sleeping = queue.commands.isEmpty && queue.ending == nil ? loop.latest : nil
+        queue.sleeping = queue.commands.isEmpty && queue.ending == nil ? loop.waker : nil
         return queue.sleeping != nil
       }
       loop.wait(mayBlock: mayBlock)

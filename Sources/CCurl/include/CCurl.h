@@ -27,9 +27,7 @@ typedef struct ccurl_library {
   CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
   CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
   CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
-  CURLMcode (*multi_perform)(CURLM *multi, int *running);
-  CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd *others, unsigned int count, int timeout, int *ready);
-  CURLMcode (*multi_wakeup)(CURLM *multi);
+  CURLMcode (*multi_socket_action)(CURLM *multi, curl_socket_t socket, int events, int *running);
   CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
   struct curl_header *(*easy_nextheader)(
       CURL *easy, unsigned int origin, int request, struct curl_header *previous);
@@ -111,6 +109,16 @@ static inline CURLcode ccurl_get_socket(
 static inline CURLMcode ccurl_multi_set_long(
     const ccurl_library *curl, CURLM *multi, CURLMoption option, long value) {
   return curl->multi_setopt(multi, option, value);
+}
+
+// Sets what libcurl calls when the sockets or the time that it waits for change.
+static inline CURLMcode ccurl_multi_set_callbacks(
+    const ccurl_library *curl, CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer,
+    void *context) {
+  curl->multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  curl->multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+  curl->multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+  return curl->multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
 }
 
 #endif
