@@ -11,7 +11,7 @@ extension RouteTable {
     parts: LoaderParts,
     loader: ImageLoader,
     sources: EventSources,
-    register: ConnectionRegister,
+    connections: @escaping @Sendable () -> [ServiceMetrics.Gauge],
     prefetches: PrefetchRegistry
   ) throws(ConfigurationError) {
     let (metrics, loads, settings) = (ServiceMetrics(), LoadRegistry(), Settings(sharing: parts))
@@ -60,7 +60,7 @@ extension RouteTable {
       ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, active: activePolicy) }),
       ("GET", "/v1/items", configuration.itemsResponse),
       ("GET", "/v1/events", sources.response),
-      ("GET", "/metrics", { _ in metrics.response(loader, cache, sources.hub, register) }),
+      ("GET", "/metrics", { _ in metrics.response(loader, cache, sources.hub, connections()) }),
       ("GET", "/healthz", { _ in ServiceResponse(text: "ok\n", as: "text/plain; charset=utf-8") }),
       ("GET", "/openapi.json", { _ in Self.description }),
     ]
