@@ -8,7 +8,7 @@ struct ServiceRequest: Sendable {
   var body: [UInt8] = []
   /// The item in the query, where it has been read already.
   var item: FeedItem?
-  /// The head of an earlier response to the same request, as the encoder made it.
+  /// The head of an earlier response to the same request.
   var encodedHead: EncodedHead?
   /// Whether the user asks for the original of the item, regardless of the policy.
   var asksForOriginal = false
