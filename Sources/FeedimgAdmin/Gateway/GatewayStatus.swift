@@ -70,30 +70,24 @@ extension GatewayStatus {
   /// The settings of all clients that the gateway serves; none without an address.
   public var clients: [Client] {
     guard let address else { return [] }
-    var clients: [(name: String, setting: String, value: String, check: String)] = []
-    if server != nil {
-      clients.append(("Mastodon clients", "server", address, "curl -s \(address)/api/v1/instance"))
+    var clients: [Client] = []
+    func add(_ name: String, _ setting: String, _ value: String, _ check: String) {
+      clients.append(Client(name: name, setting: setting, value: value, check: check))
     }
+    if server != nil { add("Mastodon clients", "server", address, "curl -s \(address)/api/v1/instance") }
     if let token {
       let base = "\(address)/g/\(token)"
       let status = "curl -s -o /dev/null -w '%{http_code}\\n'"
       let picture = Base64.encodeForURL("https://www.debian.org/logos/openlogo-nd-50.png".utf8)
-      clients += [
-        (
-          "feed readers", "feed, with its own address at the end", "\(base)/feed/",
-          "curl -sI \(base)/feed/https://planet.debian.org/rss20.xml"
-        ),
-        (
-          "Miniflux", "MEDIA_PROXY_CUSTOM_URL, with MEDIA_PROXY_MODE=all", base,
-          "\(status) \(base)/\(picture)"
-        ),
-        (
-          "FreshRSS", "proxy URL of the extension Image Proxy, with URL encoding", "\(base)/fetch?url=",
-          "\(status) '\(base)/fetch?url=https%3A%2F%2Fwww.debian.org%2F'"
-        ),
-      ]
+      let feed = "curl -sI \(base)/feed/https://planet.debian.org/rss20.xml"
+      add("feed readers", "feed, with its own address at the end", "\(base)/feed/", feed)
+      let miniflux = "MEDIA_PROXY_CUSTOM_URL, with MEDIA_PROXY_MODE=all"
+      add("Miniflux", miniflux, base, "\(status) \(base)/\(picture)")
+      let freshRSS = "proxy URL of the extension Image Proxy, with URL encoding"
+      let check = "\(status) '\(base)/fetch?url=https%3A%2F%2Fwww.debian.org%2F'"
+      add("FreshRSS", freshRSS, "\(base)/fetch?url=", check)
     }
-    return clients.map { Client(name: $0.name, setting: $0.setting, value: $0.value, check: $0.check) }
+    return clients
   }
 
   /// The status as one line of JSON.
