@@ -59,10 +59,8 @@ struct GatewayForwarding: Sendable {
   /// The upgrade of a client's connection to a WebSocket.
   func webSocket(_ exchange: MastodonExchange) async throws(Problem) -> ServiceResponse {
     do throws(LoadError) {
-      let upgrade = try await exchange.webSocket { [loader] url throws(LoadError) in
-        try await loader.connect(to: url, within: Self.connectTimeout)
-      }
-      return ServiceResponse(101, body: .webSocket(upgrade))
+      let descriptor = try await loader.connect(to: try exchange.url(), within: Self.connectTimeout)
+      return ServiceResponse(101, body: .webSocket(exchange.webSocket(over: descriptor)))
     } catch {
       throw error.problem
     }

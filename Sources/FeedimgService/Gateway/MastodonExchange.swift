@@ -17,7 +17,8 @@ struct MastodonExchange: GatewayExchange {
   /// Whether the client asks for a WebSocket with the events of the server (RFC 6455 §4.2.1).
   var isWebSocket: Bool { isEndless && request.fields["Upgrade"]?.lowercased() == "websocket" }
 
-  private func url() throws(LoadError) -> ImageURL {
+  /// The URL at the server.
+  func url() throws(LoadError) -> ImageURL {
     do throws(ImageURLError) {
       return try ImageURL(origin + request.target.text)
     } catch {
@@ -68,10 +69,7 @@ struct MastodonExchange: GatewayExchange {
   }
 
   /// The upgrade of the client's connection to a WebSocket over a connection to the server, which it owns.
-  func webSocket(
-    _ connect: (ImageURL) async throws(LoadError) -> Int32
-  ) async throws(LoadError) -> WebSocketUpgrade {
-    let descriptor = try await connect(try url())
+  func webSocket(over descriptor: Int32) -> WebSocketUpgrade {
     var fields = request.fields.forServer
     // The gateway reads the messages, which no extension may compress.
     fields.fields.removeAll { $0.isNamed("sec-websocket-extensions") }
