@@ -113,8 +113,8 @@ struct MastodonExchange: GatewayExchange {
 }
 
 extension ResponseHead {
-  /// The media type in lower case and without parameters.
-  var mediaType: String { fields["Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() ?? "" }
+  /// The media type of the body; empty if it is absent.
+  var mediaType: String { fields.mediaType ?? "" }
 
   /// Whether the body is a whole document without a content coding.
   var isWhole: Bool { status != 206 && fields["Content-Encoding"] ?? "identity" == "identity" }

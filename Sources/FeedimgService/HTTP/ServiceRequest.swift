@@ -20,12 +20,11 @@ struct ServiceRequest: Sendable {
   func hasCacheDirective(_ directive: String) -> Bool {
     (fields["Cache-Control"] ?? "").split(separator: ",").contains { $0.trimmed.lowercased() == directive }
   }
+}
 
+extension HTTPFields {
   /// The media type of the body in lower case and without parameters; nil if it is absent.
-  var mediaType: String? {
-    fields["Content-Type"]?.split(separator: ";", omittingEmptySubsequences: false).first
-      .map { $0.trimmed.lowercased() }
-  }
+  var mediaType: String? { self["Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() }
 }
 
 extension StringProtocol {

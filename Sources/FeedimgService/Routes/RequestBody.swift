@@ -28,7 +28,7 @@ extension ServiceRequest {
         if values.count > 1 { return (items, .lines) }
         if case .array? = values.first { return (items, .array) }
         // The response to a single JSON line is a JSON line too.
-        return (items, mediaType == nil || mediaType == "application/json" ? .single : .lines)
+        return (items, fields.mediaType ?? "application/json" == "application/json" ? .single : .lines)
       }
     } catch {
       var problem = error
@@ -54,7 +54,7 @@ extension ServiceRequest {
 
   /// Throws ``Problem`` 415 for a body of another media type; a body without one is accepted.
   func expectBody(in mediaTypes: [String]) throws(Problem) {
-    guard let mediaType, !mediaTypes.contains(mediaType) else { return }
+    guard let mediaType = fields.mediaType, !mediaTypes.contains(mediaType) else { return }
     throw Problem(
       415,
       "expected \(mediaTypes.joined(separator: " or ")), found `\(mediaType)`",
