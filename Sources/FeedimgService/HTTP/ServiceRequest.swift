@@ -15,11 +15,6 @@ struct ServiceRequest: Sendable {
 
   /// The field `Range`, which only `GET` respects (RFC 9110 §14.2).
   var range: String? { method == "GET" ? fields["Range"] : nil }
-
-  /// Whether `Cache-Control` has a directive (RFC 9111 §5.2.1).
-  func hasCacheDirective(_ directive: String) -> Bool {
-    (fields["Cache-Control"] ?? "").split(separator: ",").contains { $0.trimmed.lowercased() == directive }
-  }
 }
 
 extension HTTPFields {

@@ -1,5 +1,5 @@
 import Feedimg
-import FeedimgJSON
+import FeedimgHTTPCache
 import FeedimgModel
 
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
@@ -57,8 +57,9 @@ struct ImageRoute: Sendable {
       throw Problem(421, "the service keeps its images in `\(folder)`")
     }
     let item = if let item = request.item { item } else { try item(of: request) }
+    let cacheControl = CacheControl(request.fields)
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
-    let isCachedOnly = request.hasCacheDirective("only-if-cached")
+    let isCachedOnly = cacheControl.has("only-if-cached")
     var loader = try request.target.loader(from: self.loader, isOffline: isCachedOnly)
     let fields = forwardedFields(of: request)
     if !fields.fields.isEmpty { loader = loader.sending(fields, to: try item.onlyOrigin(for: fields)) }
@@ -68,7 +69,7 @@ struct ImageRoute: Sendable {
     if request.asksForOriginal { handle.requestOriginal() }
     if let name = try request.loadName { loads.add(name, handle) }
     // Browsers send this directive when the user reloads a page (RFC 9111 §5.2.1.4).
-    let isReload = !isCachedOnly && request.hasCacheDirective("no-cache")
+    let isReload = !isCachedOnly && cacheControl.has("no-cache")
     let record = LoadRecord(isReload: isReload)
     let delivery: ImageDelivery
     do throws(LoadError) {
