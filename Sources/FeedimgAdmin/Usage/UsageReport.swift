@@ -46,13 +46,8 @@ public struct UsageReport: Sendable, Hashable {
 
     /// Adds up counts.
     public init(_ usage: some Sequence<NetworkUsage>) {
-      (received, transfers) = usage.reduce((ByteCount(0), 0)) {
-        (Self.of($0.0, $1.received), Self.of($0.1, $1.transfers))
-      }
-    }
-
-    static func of(_ left: ByteCount, _ right: ByteCount) -> ByteCount {
-      ByteCount(of(left.bytes, right.bytes))
+      received = ByteCount(usage.reduce(0) { Self.of($0, $1.received.bytes) })
+      transfers = usage.reduce(0) { Self.of($0, $1.transfers) }
     }
 
     /// The sum, clamped to the largest number, since a damaged ledger may hold any number.
