@@ -30,14 +30,12 @@ final class RepeatedRequestHandler: ChannelInboundHandler {
     if isFirst, let request = requests[bytes], let response = connection.response(to: request) {
       return send(response, to: request, bytes, context: context)
     }
-    let count = connection.requestCount
     isBetweenRequests = bytes.readableBytesView.suffix(4).elementsEqual("\r\n\r\n".utf8)
     context.fireChannelRead(data)
     // The bytes are one whole request, and nothing else.
-    guard isFirst, isBetweenRequests, connection.requestCount == count + 1,
-      let request = connection.takeRepeatable()
-    else { return }
-    requests.remember(request, for: bytes)
+    if let request = connection.takeRepeatable(), isFirst, isBetweenRequests {
+      requests.remember(request, for: bytes)
+    }
   }
 
   /// Sends the response to a repeated request, and remembers its head.
