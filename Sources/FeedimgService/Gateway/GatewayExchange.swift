@@ -3,11 +3,8 @@ import FeedimgModel
 
 /// A request that a gateway forwards to another server, with the changes to its response.
 protocol GatewayExchange {
-  /// The request for the server.
-  func download() throws(LoadError) -> DownloadRequest
-
-  /// Whether the response may last for days, as a stream of events does.
-  var isEndless: Bool { get }
+  /// The request for the server, with the usual time limit for the first byte of the response.
+  func download(within responseTimeout: Duration) throws(LoadError) -> DownloadRequest
 
   /// Whether the body may be a document to change; the gateway then reads all of it before it responds.
   func mayChange(_ head: ResponseHead) -> Bool
@@ -23,19 +20,18 @@ protocol GatewayExchange {
 }
 
 extension GatewayExchange {
-  var isEndless: Bool { false }
-
   func events(in head: ResponseHead) -> EventLines? { nil }
 }
 
 extension DownloadRequest {
   /// A request of a gateway, with the limits of all gateways.
-  init(_ request: ServiceRequest, to url: ImageURL) {
+  init(_ request: ServiceRequest, to url: ImageURL, within responseTimeout: Duration) {
     self.init(
       url: url,
       fields: request.fields.forServer,
       // Memory holds the body until the client has taken it.
       bodyLimit: .mebibytes(128),
+      responseTimeout: responseTimeout,
       stallTimeout: .seconds(60),
       // A server that sends a byte now and then holds no connection for longer.
       totalTimeout: .seconds(3600)

@@ -19,9 +19,7 @@ struct GatewayForwarding: Sendable {
   ) async throws(Problem) -> ServiceResponse {
     let response: ForwardedResponse
     do throws(LoadError) {
-      var download = try exchange.download()
-      if !exchange.isEndless { download.responseTimeout = responseTimeout }
-      response = try await loader.forward(download)
+      response = try await loader.forward(try exchange.download(within: responseTimeout))
     } catch {
       throw error.problem
     }

@@ -12,7 +12,8 @@ struct MastodonExchange: GatewayExchange {
   /// Other clients load `preview_url`, and `url` when the user opens a picture (RFC 9110 §10.1.5 allows such a list).
   private static let clientsThatShowOriginals = ["toot/"]
 
-  var isEndless: Bool { request.target.path.hasPrefix("/api/v1/streaming") }
+  /// Whether the response may last for days, as a stream of events does.
+  private var isEndless: Bool { request.target.path.hasPrefix("/api/v1/streaming") }
 
   /// Whether the client asks for a WebSocket with the events of the server (RFC 6455 §4.2.1).
   var isWebSocket: Bool { isEndless && request.fields["Upgrade"]?.lowercased() == "websocket" }
@@ -26,9 +27,8 @@ struct MastodonExchange: GatewayExchange {
     }
   }
 
-  func download() throws(LoadError) -> DownloadRequest {
-    let url = try url()
-    var download = DownloadRequest(request, to: url)
+  func download(within responseTimeout: Duration) throws(LoadError) -> DownloadRequest {
+    var download = DownloadRequest(request, to: try url(), within: responseTimeout)
     for index in download.fields.fields.indices where download.fields.fields[index].isNamed("if-none-match") {
       download.fields.fields[index].value.replace("-\(address.mark)\"", with: "\"")
     }
