@@ -6,7 +6,7 @@ enum Output {
   /// Prints a line on standard output without buffering.
   ///
   /// If printing fails, it ends the program: silently if a pipe was closed, else with the reason.
-  static func line(_ text: String = "") { document(Printable.text(text) + "\n") }
+  static func line(_ text: String) { document(Printable.text(text) + "\n") }
 
   /// Prints a text unchanged; ends the program like ``line(_:)`` if printing fails.
   static func document(_ text: String) { document(Array(text.utf8)) }
