@@ -162,8 +162,8 @@ let package = Package(
     .target(
       name: "FeedimgService",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgModel", "FeedimgJSON", "FeedimgSystem", "CXXHash",
-        "CHMAC",
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgHTTPCache", "FeedimgModel", "FeedimgJSON",
+        "FeedimgSystem", "CXXHash", "CHMAC",
       ] + nio,
       resources: [.embedInCode("openapi.json"), .embedInCode("Page")],
       swiftSettings: settings

@@ -101,13 +101,10 @@ struct LoadCommand: AsyncParsableCommand {
     let file = output.map { OutputFile(path: $0) }
     try file?.refuseTerminal(unless: force)
     let (items, inputStatus) = try input.items()
-    if file != nil, items.count != 1 {
-      throw CommandFailure(.usage, "--output: expected one item, but \(input.names) has \(items.count) items")
-    }
-    if trace, items.count > 1 {
+    if items.count != 1, let option = file != nil ? "--output" : trace && items.count > 1 ? "--trace" : nil {
       throw CommandFailure(
         .usage,
-        "--trace: expected one item, but \(input.names) has \(items.count) items"
+        "\(option): expected one item, but \(input.names) has \(items.count) items"
       )
     }
     try file?.check()

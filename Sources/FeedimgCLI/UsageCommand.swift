@@ -78,3 +78,97 @@ struct UsageCommand: ParsableCommand {
     }
   }
 }
+
+/// A usage report as text, in 80 columns.
+struct UsageText {
+  /// The longest bar, in columns.
+  private static let barWidth = 27
+
+  private let report: UsageReport
+  private let maximum: Int
+
+  init(_ report: UsageReport) {
+    self.report = report
+    maximum = report.usage.map(\.received.bytes).max() ?? 0
+  }
+
+  var lines: [String] {
+    guard !report.months.isEmpty else {
+      return ["no data received from \(report.days.lowerBound) to \(report.days.upperBound)"] + remarks
+    }
+    var lines: [String] = []
+    for month in months {
+      lines.append(Output.bold(month))
+      lines += report.usage.filter { $0.day.monthText == month }.map(row)
+      let sums = report.months.filter { $0.day.monthText == month }
+      for (index, sum) in sums.enumerated() {
+        lines.append(cells(index == 0 ? (isCut(month) ? "all month" : "total") : "", sum))
+      }
+      lines.append("")
+    }
+    // If a month is incomplete, the total covers only the days of the report.
+    let days = report.days.upperBound.daysSince1970 - report.days.lowerBound.daysSince1970 + 1
+    let name = months.contains(where: isCut) ? "\(days) day\(days == 1 ? "" : "s")" : "all"
+    lines.append(Output.bold(cells(name, "", "", report.total)))
+    return lines + remarks
+  }
+
+  private var months: [String] {
+    report.months.map(\.day.monthText).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+  }
+
+  /// Whether the report shows only some days of a month with data.
+  private func isCut(_ month: String) -> Bool {
+    let rows = UsageReport.Sum(report.usage.filter { $0.day.monthText == month })
+    return rows != UsageReport.Sum(report.months.filter { $0.day.monthText == month })
+  }
+
+  private func row(_ usage: NetworkUsage) -> String {
+    let bar = Output.coloured(bar(usage.received.bytes), price(usage).colour)
+    return "\(cells(usage.day.description, usage))  \(bar)"
+  }
+
+  private func cells(_ label: String, _ usage: NetworkUsage) -> String {
+    cells(label, usage.network.rawValue, price(usage).name, UsageReport.Sum(CollectionOfOne(usage)))
+  }
+
+  private func cells(_ day: String, _ network: String, _ price: String, _ sum: UsageReport.Sum) -> String {
+    let text = [
+      day.padded(to: 10), network.padded(to: 8), price.padded(to: 9),
+      sum.received.rounded.padded(to: 8, leading: true), String(sum.transfers).padded(to: 6, leading: true),
+    ].joined(separator: "  ")
+    return "  " + text
+  }
+
+  private func price(_ usage: NetworkUsage) -> (name: String, colour: Output.Colour) {
+    switch usage.metered {
+    case .yes: ("metered", .bad)
+    case .no: ("unmetered", .good)
+    case .unknown: ("unknown", .warning)
+    }
+  }
+
+  /// A bar drawn in eighths of a column; even the smallest value is visible.
+  private func bar(_ bytes: Int) -> String {
+    guard bytes > 0 else { return "" }
+    let eighths = max(1, Int((Double(bytes) / Double(maximum) * Double(Self.barWidth * 8)).rounded()))
+    let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+    return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
+  }
+
+  /// The budget and warnings.
+  private var remarks: [String] {
+    var lines: [String] = []
+    if let budget = report.budget {
+      lines.append(
+        "cellular budget: \(budget.left.rounded) of \(budget.limit) left until \(budget.days.upperBound), "
+          + "\(budget.used.rounded) used"
+      )
+    }
+    if report.foreignLineCount > 0 {
+      let (count, folder) = (report.foreignLineCount, report.folder)
+      lines.append("ignored \(count) invalid line\(count == 1 ? "" : "s") in `\(folder)`")
+    }
+    return lines
+  }
+}

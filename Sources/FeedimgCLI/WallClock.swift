@@ -1,3 +1,4 @@
+import Feedimg
 import Glibc
 
 /// The time of day as text.
@@ -12,21 +13,15 @@ enum WallClock {
   static func timestamp() -> String {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    var parts = tm()
-    gmtime_r(&now.tv_sec, &parts)
     let milliseconds = String(now.tv_nsec / 1_000_000 + 1000).dropFirst()
-    return text(parts, "%FT%T.") + milliseconds + "Z"
+    return "\(Timestamp.text(Double(now.tv_sec)).dropLast()).\(milliseconds)Z"
   }
 
+  /// A local time in a format of strftime(3).
   private static func local(_ seconds: time_t, _ format: String) -> String {
     var (seconds, parts) = (seconds, tm())
     localtime_r(&seconds, &parts)
-    return text(parts, format)
-  }
-
-  /// A time in a format of strftime(3).
-  private static func text(_ parts: tm, _ format: String) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       guard let start = buffer.baseAddress, strftime(start, buffer.count, format, [parts]) > 0 else {
         return ""
       }

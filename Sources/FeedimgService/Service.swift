@@ -68,7 +68,7 @@ public final class Service: Sendable {
       parts: parts,
       loader: loader,
       sources: sources,
-      register: register,
+      connections: { [register] in register.gauges },
       prefetches: prefetches
     )
   }

@@ -1,9 +1,9 @@
-import FeedimgModel
+package import FeedimgModel
 
 /// Sums of received bytes and ended transfers, one for each day, network and price.
 extension [NetworkUsage] {
   /// Adds counts; a sum stops at the largest number.
-  mutating func add(_ others: [NetworkUsage]) {
+  package mutating func add(_ others: [NetworkUsage]) {
     for usage in others {
       let place = firstIndex {
         ($0.day, $0.network, $0.metered) == (usage.day, usage.network, usage.metered)
@@ -20,7 +20,7 @@ extension [NetworkUsage] {
   }
 
   /// The sums in the order of days, networks and prices.
-  var inOrder: [NetworkUsage] { sorted { $0.order < $1.order } }
+  package var inOrder: [NetworkUsage] { sorted { $0.order < $1.order } }
 }
 
 extension NetworkUsage {

@@ -1,4 +1,5 @@
 import Feedimg
+import TestSystem
 import Testing
 
 @testable import FeedimgService
@@ -78,22 +79,26 @@ import Testing
         LoadEvent(load: 1, item: Self.item, time: start + .milliseconds(time), step: step)
       )
     }
-    let text = record.current.timing.text(at: start + .milliseconds(100), isStreaming: row.isStreaming)
+    let text = record.steps.serverTiming(at: start + .milliseconds(100), isStreaming: row.isStreaming)
     #expect(text == row.text)
   }
 
-  @Test func `the decision is followed by the cache lookup and its source`() {
-    var timing = ServerTiming(at: .now)
-    let start = timing.start
-    timing.enter(.cache, at: start + .milliseconds(1))
-    timing.source = .disk
-    timing.enter(nil, at: start + .milliseconds(3))
+  @Test func `the decision is followed by the cache lookup and its source`() throws {
+    let folder = try TemporaryFolder()
+    let loader = try ImageLoader(ImageLoader.Configuration(environment: ["HOME": folder.path]))
+    let start = ContinuousClock.now
+    let record = LoadRecord(isReload: true, at: start)
     // Events from another thread may come late.
-    timing.enter(.queue, at: start + .milliseconds(2))
+    let steps: [(Int, LoadEvent.Step)] = [
+      (1, .decided(loader.resolve(Self.item))), (3, .found(.disk)), (2, .queued),
+    ]
+    for (time, step) in steps {
+      record.observe(LoadEvent(load: 1, item: Self.item, time: start + .milliseconds(time), step: step))
+    }
     #expect(
-      timing.text(at: start + .milliseconds(4))
+      record.steps.serverTiming(at: start + .milliseconds(4))
         == "decide;dur=1.0, cache;desc=\"disk\";dur=2.0, queue;dur=1.0, total;dur=4.0"
     )
-    #expect(ServerTiming.memoryHit(in: .microseconds(12)) == "cache;desc=\"memory\";dur=0.012")
+    #expect(LoadSteps.memoryTiming(.microseconds(12)) == "cache;desc=\"memory\";dur=0.012")
   }
 }

@@ -2,6 +2,84 @@ import FeedimgHTTPCache
 import FeedimgJSON
 public import FeedimgModel
 
+/// The contents, limits and hit rate of the cache.
+public struct CacheSummary: Sendable, Hashable {
+  /// The entries of one kind.
+  public struct Part: Sendable, Hashable {
+    /// The number of entries.
+    public var count: Int
+    /// The bytes of the entries.
+    public var size: ByteCount
+    /// The most bytes that the entries may take.
+    public var limit: ByteCount
+
+    init(_ part: CacheInfo.Part) { (count, size, limit) = (part.entries, part.size, part.limit) }
+
+    var value: JSONValue {
+      ["count": .integer(count), "bytes": .integer(size.bytes), "limit": .integer(limit.bytes)]
+    }
+  }
+
+  /// The folder of the cache, which need not exist.
+  public var folder: String
+  /// The originals, without pinned ones.
+  public var originals: Part
+  /// The thumbnails, without pinned ones.
+  public var thumbnails: Part
+  /// The pinned originals and thumbnails.
+  public var pinned: Part
+  /// The partial downloads, which are not counted as images.
+  public var partialDownloads: Part
+  /// The number of unused days after which an image is removed.
+  public var expiryDays: Int
+  /// The number of reads that found an image, since the index was created.
+  public var hits: Int
+  /// The number of reads that found no image, since the index was created.
+  public var misses: Int
+  /// The last use of the least recently used image, in seconds since 1970; nil if there is no image.
+  public var oldestUse: Double?
+  /// The last use of any image, in seconds since 1970; nil if there is no image.
+  public var newestUse: Double?
+  /// The approximate disk space of images and index, in whole blocks.
+  public var sizeOnDisk: ByteCount
+
+  /// The number of images.
+  public var count: Int { originals.count + thumbnails.count + pinned.count }
+
+  /// The bytes of all images.
+  public var size: ByteCount { ByteCount(originals.size.bytes + thumbnails.size.bytes + pinned.size.bytes) }
+
+  /// The share of reads that found an image, from 0 to 1; nil before the first read.
+  public var hitRate: Double? { hits + misses > 0 ? Double(hits) / Double(hits + misses) : nil }
+
+  init(_ info: CacheInfo) {
+    folder = info.folder
+    originals = Part(info.originals)
+    thumbnails = Part(info.thumbnails)
+    pinned = Part(info.pinned)
+    partialDownloads = Part(info.partialDownloads)
+    expiryDays = info.unusedDays
+    hits = max(0, info.hits)
+    misses = max(0, info.misses)
+    oldestUse = info.oldestUse
+    newestUse = info.newestUse
+    sizeOnDisk = info.sizeOnDisk
+  }
+
+  /// The summary as one line of JSON, with sizes in bytes and times in the form of RFC 3339.
+  public var json: String {
+    func time(_ seconds: Double?) -> JSONValue { .optional(seconds.map(Timestamp.text)) }
+    let value: JSONValue = [
+      "folder": .string(folder), "count": .integer(count), "bytes": .integer(size.bytes),
+      "originals": originals.value, "thumbnails": thumbnails.value, "pinned": pinned.value,
+      "partialDownloads": partialDownloads.value,
+      "expiryDays": .integer(expiryDays), "hits": .integer(hits), "misses": .integer(misses),
+      "oldestUse": time(oldestUse), "newestUse": time(newestUse), "bytesOnDisk": .integer(sizeOnDisk.bytes),
+    ]
+    return value.text(.compact)
+  }
+}
+
 /// One line of JSON.
 private func line(_ members: JSONValue) -> String { members.text(.compact) }
 

@@ -2,7 +2,6 @@ import Feedimg
 import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSQLite
-import FeedimgSettings
 import FeedimgTransfer
 
 extension Diagnosis {
@@ -20,18 +19,15 @@ extension Diagnosis {
     Finding("SQLite", .ok, "the index of the cache uses SQLite \(SQLiteVersion.text)")
   }
 
-  /// The folders of the settings and the cache.
-  static func folders(_ configuration: ImageLoader.Configuration) -> [Finding] {
-    let folders = Folders(configuration)
+  /// The folders of the settings and the cache, and the warnings about the settings.
+  static func folders(_ folders: Folders, _ warnings: [String]) -> [Finding] {
     let (settingsFolder, cacheFolder): (String, String)
     do throws(ConfigurationError) {
       (settingsFolder, cacheFolder) = (try folders.configuration, try folders.cache)
     } catch {
       return [Finding("folders", .no, "no folder is known for settings and cache: \(error)", isFatal: true)]
     }
-    let store = SettingsStore(folder: settingsFolder)
-    _ = store.currentSettings()
-    let warnings = store.takeWarnings().map { Finding("settings file", .warning, $0) }
+    let warnings = warnings.map { Finding("settings file", .warning, $0) }
     let loss = "images are shown but not stored"
     return [folder("settings", FolderState(settingsFolder), without: "settings cannot be changed")]
       + warnings + [folder("cache", FolderState(cacheFolder), without: loss, isNeeded: true)]
@@ -76,37 +72,30 @@ extension Diagnosis {
     return Finding(subject, .ok, "\(place) \(state.exists ? "is writable" : "will be created when needed")")
   }
 
-  /// The policy in force.
-  static func policy(_ configuration: ImageLoader.Configuration) -> Finding {
-    do throws(ConfigurationError) {
-      let policy = try status(configuration)
-      let rules = "\(policy.ruleCount) rule\(policy.ruleCount == 1 ? " covers" : "s cover")"
-      return Finding("policy", .ok, "`\(policy.name)` is in force; its \(rules) all cases")
-    } catch {
-      let reason = error.messages.first ?? "it cannot be used"
+  /// The policy files with errors, then the policy in force.
+  static func policies(_ configuration: ImageLoader.Configuration) -> [Finding] {
+    func unusable(_ reasons: [String]) -> Finding {
+      let reason = reasons.first ?? "it cannot be used"
       return Finding("policy", .no, "no policy is usable: \(reason)", isFatal: true)
     }
-  }
-
-  /// The policy files with errors.
-  static func refusedPolicies(_ configuration: ImageLoader.Configuration) -> [Finding] {
-    guard let policies = try? Policies(configuration) else { return [] }
-    return policies.list().flatMap { entry in
+    let policies: Policies
+    do throws(ConfigurationError) {
+      policies = try Policies(configuration)
+    } catch {
+      return [unusable(error.messages)]
+    }
+    let refused = policies.list().flatMap { entry in
       entry.refusals.map { reason in
         let instead = entry.status.map { "; the \($0.layer.rawValue) one is used instead" } ?? ""
         return Finding("policy file", .broken, "`\(entry.name)` is refused: \(reason)\(instead)")
       }
     }
-  }
-
-  private static func status(
-    _ configuration: ImageLoader.Configuration
-  ) throws(ConfigurationError) -> PolicyStatus {
-    let policies = try Policies(configuration)
     do throws(PolicyFault) {
-      return try policies.status()
+      let policy = try policies.status()
+      let rules = "\(policy.ruleCount) rule\(policy.ruleCount == 1 ? " covers" : "s cover")"
+      return refused + [Finding("policy", .ok, "`\(policy.name)` is in force; its \(rules) all cases")]
     } catch {
-      throw ConfigurationError(error.messages)
+      return refused + [unusable(error.messages)]
     }
   }
 }

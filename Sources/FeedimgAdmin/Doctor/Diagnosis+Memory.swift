@@ -1,17 +1,17 @@
 import Feedimg
 import FeedimgModel
-import FeedimgSettings
 import FeedimgSystem
 
 extension Diagnosis {
   /// The memory limit for images, and whether feedimg detects a shortage of memory.
-  static func memory(
-    _ configuration: ImageLoader.Configuration,
-    _ files: SystemFiles = SystemFiles()
-  ) -> [Finding] {
-    let folder = try? Folders(configuration).configuration
-    let limit = folder.flatMap { SettingsStore(folder: $0).currentSettings().cacheMemoryLimit }
-    return [budget(limit, MemoryAllowance(files)), pressure(configuration.environment, files)]
+  ///
+  /// - Parameters:
+  ///   - limit: The limit in the settings, if any.
+  ///   - environment: The variables of this process.
+  /// - Returns: One finding for each.
+  static func memory(_ limit: ByteCount?, _ environment: [String: String]) -> [Finding] {
+    let files = SystemFiles()
+    return [budget(limit, MemoryAllowance(files)), pressure(environment, files)]
   }
 
   private static func budget(_ limit: ByteCount?, _ allowance: MemoryAllowance) -> Finding {

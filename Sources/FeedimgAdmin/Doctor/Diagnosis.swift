@@ -1,6 +1,7 @@
 public import Feedimg
 import FeedimgJSON
 import FeedimgReachability
+import FeedimgSettings
 
 /// A check of the features that work on this system.
 ///
@@ -59,9 +60,12 @@ public struct Diagnosis: Sendable, Hashable {
     let report = NetlinkReader(services: services).report()
     let network = NetworkStatus(configuration)
     findings += Self.sources(report) + [Self.network(network.state), Self.battery(BatteryReader().read())]
-    findings += [Self.transfer, Self.index] + Self.folders(configuration)
-    findings += Self.images(configuration) + Self.service(configuration) + Self.memory(configuration)
-    findings += Self.refusedPolicies(configuration) + [Self.policy(configuration)]
+    let folders = Folders(configuration)
+    let store = (try? folders.configuration).map { SettingsStore(folder: $0) }
+    let limit = store?.currentSettings().cacheMemoryLimit
+    findings += [Self.transfer, Self.index] + Self.folders(folders, store?.takeWarnings() ?? [])
+    findings += Self.images(configuration) + Self.service(configuration)
+    findings += Self.memory(limit, configuration.environment) + Self.policies(configuration)
     evidence = SystemRelease.lines() + report.evidence + ["verdict: \(network.state.json)"]
     guard isMasked else { return }
     let mask = EvidenceMask(home: configuration.environment["HOME"])

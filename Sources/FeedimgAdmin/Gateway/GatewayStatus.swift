@@ -70,30 +70,24 @@ extension GatewayStatus {
   /// The settings of all clients that the gateway serves; none without an address.
   public var clients: [Client] {
     guard let address else { return [] }
-    var clients: [(name: String, setting: String, value: String, check: String)] = []
-    if server != nil {
-      clients.append(("Mastodon clients", "server", address, "curl -s \(address)/api/v1/instance"))
+    var clients: [Client] = []
+    func add(_ name: String, _ setting: String, _ value: String, _ check: String) {
+      clients.append(Client(name: name, setting: setting, value: value, check: check))
     }
+    if server != nil { add("Mastodon clients", "server", address, "curl -s \(address)/api/v1/instance") }
     if let token {
       let base = "\(address)/g/\(token)"
       let status = "curl -s -o /dev/null -w '%{http_code}\\n'"
       let picture = Base64.encodeForURL("https://www.debian.org/logos/openlogo-nd-50.png".utf8)
-      clients += [
-        (
-          "feed readers", "feed, with its own address at the end", "\(base)/feed/",
-          "curl -sI \(base)/feed/https://planet.debian.org/rss20.xml"
-        ),
-        (
-          "Miniflux", "MEDIA_PROXY_CUSTOM_URL, with MEDIA_PROXY_MODE=all", base,
-          "\(status) \(base)/\(picture)"
-        ),
-        (
-          "FreshRSS", "proxy URL of the extension Image Proxy, with URL encoding", "\(base)/fetch?url=",
-          "\(status) '\(base)/fetch?url=https%3A%2F%2Fwww.debian.org%2F'"
-        ),
-      ]
+      let feed = "curl -sI \(base)/feed/https://planet.debian.org/rss20.xml"
+      add("feed readers", "feed, with its own address at the end", "\(base)/feed/", feed)
+      let miniflux = "MEDIA_PROXY_CUSTOM_URL, with MEDIA_PROXY_MODE=all"
+      add("Miniflux", miniflux, base, "\(status) \(base)/\(picture)")
+      let freshRSS = "proxy URL of the extension Image Proxy, with URL encoding"
+      let check = "\(status) '\(base)/fetch?url=https%3A%2F%2Fwww.debian.org%2F'"
+      add("FreshRSS", freshRSS, "\(base)/fetch?url=", check)
     }
-    return clients.map { Client(name: $0.name, setting: $0.setting, value: $0.value, check: $0.check) }
+    return clients
   }
 
   /// The status as one line of JSON.
@@ -109,5 +103,49 @@ extension GatewayStatus {
       "clients": .array(clients),
     ]
     return value.text(.compact)
+  }
+}
+
+/// One request to a gateway on this machine, without the start of libcurl.
+enum GatewayProbe {
+  /// The status of a response to a request for the methods of `/g/`; nil without one.
+  static func status(of address: String) -> Int? {
+    guard let scheme = address.firstRange(of: "://"), let colon = address.lastIndex(of: ":"),
+      colon > scheme.upperBound
+    else { return nil }
+    let authority = address[scheme.upperBound...]
+    let host = authority[..<colon].filter { !"[]".contains($0) }
+    guard let descriptor = connect(to: host, port: String(address[address.index(after: colon)...])) else {
+      return nil
+    }
+    defer { close(descriptor) }
+    let request = Array("OPTIONS /g/ HTTP/1.1\r\nHost: \(authority)\r\nConnection: close\r\n\r\n".utf8)
+    guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_WAITALL))
+    let words = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
+    return words.first == "HTTP/1.1" && words.count > 1 ? Int(words[1]) : nil
+  }
+
+  private static func connect(to host: String, port: String) -> Int32? {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    // No name is looked up.
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, port, &hints, &found) == 0, let found else { return nil }
+    defer { freeaddrinfo(found) }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(found.pointee.ai_family, kind, 0)
+    guard descriptor >= 0 else { return nil }
+    var limit = timeval(tv_sec: 2, tv_usec: 0)
+    for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
+      setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+    guard Glibc.connect(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
   }
 }

@@ -108,19 +108,12 @@ extension Policies.Verdict {
       )
     }
     summary = isClean ? report.summary : nil
-    var object = JSONObject([("policy", .string(report.name)), ("file", .string(file))])
-    if case .object(let counts) = report.json {
-      for member in counts.members { object[member.name] = member.value }
+    let findings = zip(report.findings, remarks).map { finding, remark in
+      finding.json.adding(["severity": remark.isError ? "error" : "warning"])
     }
-    object["ok"] = .bool(isClean)
-    object["findings"] = .array(
-      zip(report.findings, remarks).map { finding, remark in
-        guard case .object(var members) = finding.json else { return finding.json }
-        members["severity"] = remark.isError ? "error" : "warning"
-        return .object(members)
-      }
-    )
-    json = JSONValue.object(object).text(.compact)
+    let head: JSONValue = ["policy": .string(report.name), "file": .string(file)]
+    json = head.adding(report.json).adding(["ok": .bool(isClean), "findings": .array(findings)])
+      .text(.compact)
   }
 
   /// The result for a text with syntax errors.
@@ -131,11 +124,8 @@ extension Policies.Verdict {
       source.name,
       file: source.fileName,
       errors.errors.map { error in
-        guard case .object(let members) = error.json else { return error.json }
-        let kind: [(String, JSONValue)] = [
-          ("severity", "error"), ("code", .string(isReadable ? "slip" : "unreadable")),
-        ]
-        return .object(JSONObject(kind + members.members.map { ($0.name, $0.value) }))
+        let kind: JSONValue = ["severity": "error", "code": isReadable ? "slip" : "unreadable"]
+        return kind.adding(error.json)
       }
     )
   }

@@ -64,8 +64,13 @@ extension Policies {
 
   /// The facts of this machine, read in the same way as in a loader.
   private func snapshot(for policy: CompiledPolicy) throws(PolicyFault) -> (FactSnapshot, UsageLedger?) {
-    let settings = try settings()
     let folders = Folders(configuration)
+    let settings: UserSettings
+    do throws(ConfigurationError) {
+      settings = SettingsStore(folder: try folders.configuration).currentSettings()
+    } catch {
+      throw PolicyFault(error.messages, isUnreadable: true)
+    }
     let ledger = (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
     let snapshot = FactSnapshot(
       for: policy,
@@ -76,14 +81,6 @@ extension Policies {
       at: SystemClock.seconds()
     )
     return (snapshot, ledger)
-  }
-
-  private func settings() throws(PolicyFault) -> UserSettings {
-    do throws(ConfigurationError) {
-      return SettingsStore(folder: try Folders(configuration).configuration).currentSettings()
-    } catch {
-      throw PolicyFault(error.messages, isUnreadable: true)
-    }
   }
 }
 
@@ -101,12 +98,7 @@ extension Policies.Account {
       )
     }
     self.warnings = warnings
-    guard case .object(var object) = explanation.json else {
-      json = ""
-      return
-    }
     let assumed = facts.filter { $0.source == Self.notGiven }
-    object["assumed"] = .array(assumed.map { .string($0.name) })
-    json = JSONValue.object(object).text(.compact)
+    json = explanation.json.adding(["assumed": .array(assumed.map { .string($0.name) })]).text(.compact)
   }
 }

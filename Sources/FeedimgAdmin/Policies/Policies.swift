@@ -1,5 +1,5 @@
 public import Feedimg
-import FeedimgJSON
+package import FeedimgJSON
 import FeedimgPolicies
 import FeedimgPolicy
 
@@ -34,6 +34,15 @@ public struct Policies: Sendable {
   /// Creates the policies of a loader with these parts.
   package init(_ configuration: ImageLoader.Configuration, sharing parts: LoaderParts) {
     (self.configuration, catalog) = (configuration, parts.catalog)
+  }
+}
+
+extension JSONValue {
+  /// The object with the members of another one, which replace those of the same name.
+  package func adding(_ other: JSONValue) -> JSONValue {
+    guard case .object(var object) = self, case .object(let added) = other else { return self }
+    for member in added.members { object[member.name] = member.value }
+    return .object(object)
   }
 }
 

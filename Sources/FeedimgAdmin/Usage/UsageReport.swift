@@ -1,6 +1,7 @@
 public import Feedimg
 import FeedimgJSON
 public import FeedimgModel
+import FeedimgUsage
 
 /// The data received on some days.
 public struct UsageReport: Sendable, Hashable {
@@ -26,30 +27,14 @@ public struct UsageReport: Sendable, Hashable {
   /// The first month is complete even if the report starts later in it, so that users can compare it with a
   /// bill.
   public var months: [NetworkUsage] {
+    let dated = (earlier + usage).map { usage in
+      var month = usage
+      month.day = usage.day.advanced(by: 1 - usage.day.day)
+      return month
+    }
     var months: [NetworkUsage] = []
-    for usage in earlier + usage {
-      let index = months.firstIndex {
-        $0.day.monthText == usage.day.monthText && $0.network == usage.network && $0.metered == usage.metered
-      }
-      if let index {
-        months[index].received = Sum.of(months[index].received, usage.received)
-        months[index].transfers = Sum.of(months[index].transfers, usage.transfers)
-      } else {
-        var month = usage
-        month.day = usage.day.advanced(by: 1 - usage.day.day)
-        months.append(month)
-      }
-    }
-    let networks = NetworkKind.allCases
-    let prices = Metered.allCases
-    return months.sorted {
-      func order(_ usage: NetworkUsage) -> (CalendarDay, Int, Int) {
-        (
-          usage.day, networks.firstIndex(of: usage.network) ?? 0, prices.firstIndex(of: usage.metered) ?? 0
-        )
-      }
-      return order($0) < order($1)
-    }
+    months.add(dated)
+    return months.inOrder
   }
 
   /// Bytes and transfers together.
@@ -61,13 +46,8 @@ public struct UsageReport: Sendable, Hashable {
 
     /// Adds up counts.
     public init(_ usage: some Sequence<NetworkUsage>) {
-      (received, transfers) = usage.reduce((ByteCount(0), 0)) {
-        (Self.of($0.0, $1.received), Self.of($0.1, $1.transfers))
-      }
-    }
-
-    static func of(_ left: ByteCount, _ right: ByteCount) -> ByteCount {
-      ByteCount(of(left.bytes, right.bytes))
+      received = ByteCount(usage.reduce(0) { Self.of($0, $1.received.bytes) })
+      transfers = usage.reduce(0) { Self.of($0, $1.transfers) }
     }
 
     /// The sum, clamped to the largest number, since a damaged ledger may hold any number.

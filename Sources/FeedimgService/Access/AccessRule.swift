@@ -1,4 +1,6 @@
 import FeedimgModel
+import Glibc
+import NIOCore
 
 /// The access rule of a connection.
 enum AccessRule: Sendable, Hashable {
@@ -64,5 +66,29 @@ enum AccessRule: Sendable, Hashable {
     let own = ["127.0.0.1", "localhost", "[::1]"]
     let lower = authority.lowercased()
     return own.contains { lower == "\($0):\(port)" || (port == 80 && lower == $0) }
+  }
+}
+
+extension AccessRule {
+  /// The kernel's `struct ucred` (unix(7)).
+  private struct Credentials {
+    var process: Int32 = 0
+    var user: UInt32 = .max
+    var group: UInt32 = .max
+  }
+
+  /// The access rule of a new connection; fails where the kernel does not name the user.
+  static func rule(of channel: any Channel, token: AccessToken?) -> EventLoopFuture<AccessRule> {
+    if let port = channel.localAddress?.port {
+      return channel.eventLoop.makeSucceededFuture(.loopback(port: port, token: token))
+    }
+    guard let provider = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+    }
+    let credentials: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
+      level: .socket,
+      name: NIOBSDSocket.Option(rawValue: SO_PEERCRED)
+    )
+    return credentials.map { $0.user == geteuid() ? .sameUser : .otherUser($0.user) }
   }
 }

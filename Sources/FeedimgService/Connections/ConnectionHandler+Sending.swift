@@ -84,7 +84,8 @@ extension ConnectionHandler {
     }
   }
 
-  private func head(of response: ServiceResponse) -> HTTPResponseHead {
+  /// The head of the response to the current request.
+  func head(of response: ServiceResponse) -> HTTPResponseHead {
     var headers: [(String, String)] = []
     headers.reserveCapacity(response.fields.fields.count + 3)
     for field in response.fields.fields { headers.append((field.name, field.value)) }

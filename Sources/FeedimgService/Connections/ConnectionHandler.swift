@@ -27,11 +27,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   var date = DateField()
   /// Whether the connection closes after the current response.
   var endsAfterResponse = false
-  /// The number of requests that have begun.
-  private(set) var requestCount = 0
   private var context: ChannelHandlerContext?
-  /// The last request with a response from memory, until it is taken.
-  private var repeatable: RepeatableRequest?
+  /// The number of requests in the latest input, and the last one with a response from memory.
+  private var begun: (count: Int, repeatable: RepeatableRequest?) = (0, nil)
   private let routes: RouteTable
   private let access: AccessRule
   /// The body of the request, as far as it has arrived.
@@ -138,8 +136,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
       let interim = HTTPResponseHead(version: .http1_1, status: .continue)
       context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
     }
-    requestCount += 1
-    repeatable = nil
+    begun = (begun.count + 1, nil)
     phase = .receiving(head, fields)
     expect(within: limits.request, context: context)
   }
@@ -200,7 +197,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     if let response = routes.immediateResponse(to: request) {
       // A repetition would skip the interim response.
       let isPlain = !endsAfterResponse && fields["Expect"] == nil
-      repeatable = isPlain ? RepeatableRequest(access: access, head: head, request: request) : nil
+      begun.repeatable = isPlain ? RepeatableRequest(access: access, head: head, request: request) : nil
       return send(response, context: context)
     }
     let loop = context.eventLoop
@@ -249,10 +246,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  /// The request that the latest input consists of, if memory had its response; called once for each.
+  /// The only request of the latest input, if memory had its response; called once after each input.
   func takeRepeatable() -> RepeatableRequest? {
-    defer { repeatable = nil }
-    return early.parts.isEmpty && !endsAfterResponse ? repeatable : nil
+    defer { begun = (0, nil) }
+    return begun.count == 1 && early.parts.isEmpty && !endsAfterResponse ? begun.repeatable : nil
   }
 
   /// Counts bytes toward the limit for all bodies until the end of the response; false if they exceed it.

@@ -45,6 +45,15 @@ final class ConnectionRegister: Sendable {
     return bodies.values.reduce(0) { $0 + $1.heldCount }
   }
 
+  /// The connections for `/metrics`.
+  var gauges: [ServiceMetrics.Gauge] {
+    [
+      ("feedimg_connections", "Open connections.", count),
+      ("feedimg_arriving_readers", "Clients that receive an image while it downloads.", streamCount),
+      ("feedimg_arriving_bytes", "Bytes of these images in memory.", streamedBytes),
+    ]
+  }
+
   func beginStream(_ body: ResponseStream) { streams.withLock { $0.append(body) } }
 
   func endStream(_ body: ResponseStream) {

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 import FeedimgJSON
 import FeedimgModel
 import Synchronization
@@ -52,14 +53,9 @@ final class UpgradePublisher: Sendable {
     let items = state.withLock { $0.items.all }
     for (item, resolution) in zip(items, items.isEmpty ? [] : loader.upgrades(of: items)) {
       guard let resolution, state.withLock({ $0.items.forget(item) }) else { continue }
-      hub.publish("upgrade", Self.text(item, resolution), isState: false)
+      let event = resolution.jsonValue.adding(["shown": .string(item.image.rawValue)])
+      hub.publish("upgrade", event.text(.compact), isState: false)
     }
-  }
-
-  private static func text(_ item: ShownItem, _ resolution: Resolution) -> String {
-    guard case .object(var object) = resolution.jsonValue else { return "{}" }
-    object["shown"] = .string(item.image.rawValue)
-    return JSONValue.object(object).text(.compact)
   }
 }
 

@@ -33,11 +33,11 @@ struct FeedExchange: GatewayExchange {
     HTTPFields(request.fields.fields.filter { $0.isNamed("authorization") || $0.isNamed("cookie") })
   }
 
-  func download() throws(LoadError) -> DownloadRequest {
+  func download(within responseTimeout: Duration) throws(LoadError) -> DownloadRequest {
     var request = request
     // A part of a feed cannot be changed.
     request.fields.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
-    var download = DownloadRequest(request, to: url)
+    var download = DownloadRequest(request, to: url, within: responseTimeout)
     download.boundFields = credentials
     // A reader learns of permanent redirects. For it, all servers have one origin here: it would send its credentials to
     // the next server too.

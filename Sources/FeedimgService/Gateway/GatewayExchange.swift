@@ -1,12 +1,10 @@
+import FeedimgHTTPCache
 import FeedimgModel
 
 /// A request that a gateway forwards to another server, with the changes to its response.
 protocol GatewayExchange {
-  /// The request for the server.
-  func download() throws(LoadError) -> DownloadRequest
-
-  /// Whether the response may last for days, as a stream of events does.
-  var isEndless: Bool { get }
+  /// The request for the server, with the usual time limit for the first byte of the response.
+  func download(within responseTimeout: Duration) throws(LoadError) -> DownloadRequest
 
   /// Whether the body may be a document to change; the gateway then reads all of it before it responds.
   func mayChange(_ head: ResponseHead) -> Bool
@@ -22,19 +20,18 @@ protocol GatewayExchange {
 }
 
 extension GatewayExchange {
-  var isEndless: Bool { false }
-
   func events(in head: ResponseHead) -> EventLines? { nil }
 }
 
 extension DownloadRequest {
   /// A request of a gateway, with the limits of all gateways.
-  init(_ request: ServiceRequest, to url: ImageURL) {
+  init(_ request: ServiceRequest, to url: ImageURL, within responseTimeout: Duration) {
     self.init(
       url: url,
       fields: request.fields.forServer,
       // Memory holds the body until the client has taken it.
       bodyLimit: .mebibytes(128),
+      responseTimeout: responseTimeout,
       stallTimeout: .seconds(60),
       // A server that sends a byte now and then holds no connection for longer.
       totalTimeout: .seconds(3600)
@@ -52,14 +49,14 @@ extension HTTPFields {
   var forServer: HTTPFields {
     // libcurl sets the host, the length and the content codings that it can decode.
     let own = ["host", "content-length", "expect", "accept-encoding", "origin", "referer"]
-    var result = endToEnd { own.contains($0) }
+    var result = endToEnd(without: own)
     result.fields.append(Field(name: "Via", value: "1.1 feedimg"))
     return result
   }
 
   /// The fields of a server for the client.
   var forClient: HTTPFields {
-    var result = endToEnd { ["content-length", "alt-svc", "strict-transport-security"].contains($0) }
+    var result = endToEnd(without: ["content-length", "alt-svc", "strict-transport-security"])
     // For a browser, all responses have the origin of this service; the sandbox takes it from them.
     result.fields.append(Field(name: "Content-Security-Policy", value: "sandbox"))
     return result
@@ -67,22 +64,11 @@ extension HTTPFields {
 
   /// The fields of a document whose bytes were changed, which digests and ranges no longer match.
   var forChanged: HTTPFields {
-    let stale = ["accept-ranges", "content-md5", "digest", "content-digest", "repr-digest"]
-    return HTTPFields(fields.filter { field in !stale.contains { field.isNamed($0) } })
+    endToEnd(without: ["accept-ranges", "content-md5", "digest", "content-digest", "repr-digest"])
   }
 
   /// The fields without those of the connection, and without others, by their names in lower case.
-  func endToEnd(without isLeftOut: (String) -> Bool) -> HTTPFields {
-    let listed = (self["Connection"] ?? "").split(separator: ",").map { $0.trimmed.lowercased() }
-    let hop = [
-      "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-authentication-info",
-      "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-    ]
-    return HTTPFields(
-      fields.filter { field in
-        let name = field.name.lowercased()
-        return !hop.contains(name) && !listed.contains(name) && !isLeftOut(name)
-      }
-    )
+  func endToEnd(without leftOut: [String]) -> HTTPFields {
+    HTTPFields(storable.fields.filter { field in !leftOut.contains { field.isNamed($0) } })
   }
 }

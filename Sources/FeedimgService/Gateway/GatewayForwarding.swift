@@ -19,9 +19,7 @@ struct GatewayForwarding: Sendable {
   ) async throws(Problem) -> ServiceResponse {
     let response: ForwardedResponse
     do throws(LoadError) {
-      var download = try exchange.download()
-      if !exchange.isEndless { download.responseTimeout = responseTimeout }
-      response = try await loader.forward(download)
+      response = try await loader.forward(try exchange.download(within: responseTimeout))
     } catch {
       throw error.problem
     }
@@ -59,10 +57,8 @@ struct GatewayForwarding: Sendable {
   /// The upgrade of a client's connection to a WebSocket.
   func webSocket(_ exchange: MastodonExchange) async throws(Problem) -> ServiceResponse {
     do throws(LoadError) {
-      let upgrade = try await exchange.webSocket { [loader] url throws(LoadError) in
-        try await loader.connect(to: url, within: Self.connectTimeout)
-      }
-      return ServiceResponse(101, body: .webSocket(upgrade))
+      let descriptor = try await loader.connect(to: try exchange.url(), within: Self.connectTimeout)
+      return ServiceResponse(101, body: .webSocket(exchange.webSocket(over: descriptor)))
     } catch {
       throw error.problem
     }

@@ -12,12 +12,14 @@ struct MastodonExchange: GatewayExchange {
   /// Other clients load `preview_url`, and `url` when the user opens a picture (RFC 9110 §10.1.5 allows such a list).
   private static let clientsThatShowOriginals = ["toot/"]
 
-  var isEndless: Bool { request.target.path.hasPrefix("/api/v1/streaming") }
+  /// Whether the response may last for days, as a stream of events does.
+  private var isEndless: Bool { request.target.path.hasPrefix("/api/v1/streaming") }
 
   /// Whether the client asks for a WebSocket with the events of the server (RFC 6455 §4.2.1).
   var isWebSocket: Bool { isEndless && request.fields["Upgrade"]?.lowercased() == "websocket" }
 
-  private func url() throws(LoadError) -> ImageURL {
+  /// The URL at the server.
+  func url() throws(LoadError) -> ImageURL {
     do throws(ImageURLError) {
       return try ImageURL(origin + request.target.text)
     } catch {
@@ -25,9 +27,8 @@ struct MastodonExchange: GatewayExchange {
     }
   }
 
-  func download() throws(LoadError) -> DownloadRequest {
-    let url = try url()
-    var download = DownloadRequest(request, to: url)
+  func download(within responseTimeout: Duration) throws(LoadError) -> DownloadRequest {
+    var download = DownloadRequest(request, to: try url(), within: responseTimeout)
     for index in download.fields.fields.indices where download.fields.fields[index].isNamed("if-none-match") {
       download.fields.fields[index].value.replace("-\(address.mark)\"", with: "\"")
     }
@@ -68,10 +69,7 @@ struct MastodonExchange: GatewayExchange {
   }
 
   /// The upgrade of the client's connection to a WebSocket over a connection to the server, which it owns.
-  func webSocket(
-    _ connect: (ImageURL) async throws(LoadError) -> Int32
-  ) async throws(LoadError) -> WebSocketUpgrade {
-    let descriptor = try await connect(try url())
+  func webSocket(over descriptor: Int32) -> WebSocketUpgrade {
     var fields = request.fields.forServer
     // The gateway reads the messages, which no extension may compress.
     fields.fields.removeAll { $0.isNamed("sec-websocket-extensions") }
@@ -115,8 +113,8 @@ struct MastodonExchange: GatewayExchange {
 }
 
 extension ResponseHead {
-  /// The media type in lower case and without parameters.
-  var mediaType: String { fields["Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() ?? "" }
+  /// The media type of the body; empty if it is absent.
+  var mediaType: String { fields.mediaType ?? "" }
 
   /// Whether the body is a whole document without a content coding.
   var isWhole: Bool { status != 206 && fields["Content-Encoding"] ?? "identity" == "identity" }

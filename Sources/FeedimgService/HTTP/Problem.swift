@@ -75,21 +75,36 @@ extension HTTPResponseStatus {
   }
 }
 
-extension HTTPParserError {
-  /// The problem to refuse a request with; it names the limit that the request exceeded.
-  func problem(_ limits: ConnectionLimits) -> Problem {
-    switch self {
-    case .headerOverflow:
-      Problem(431, "the fields and the target of a request may have \(limits.head) bytes together")
-    case .invalidMethod: Problem(501, "the request begins with an unknown method, or is not HTTP/1.1")
-    case .invalidVersion: Problem(505, "this service supports HTTP/1.1 and HTTP/1.0 only")
-    case .invalidContentLength: Problem(400, "the length of the body is not a number")
-    case .unexpectedContentLength: Problem(400, "the request has more than one length of the body")
-    case .invalidHeaderToken: Problem(400, "a field of the request is malformed")
-    case .invalidChunkSize: Problem(400, "a chunk of the body is malformed")
-    case .invalidURL, .invalidHost, .invalidPort, .invalidPath, .invalidQueryString, .invalidFragment:
-      Problem(400, "the target of the request is malformed")
-    default: Problem(400, "the request is not HTTP/1.1")
+extension LoadError {
+  /// The outcome of the load, for the metrics.
+  var outcome: String {
+    switch code {
+    case .nothingToShow: "placeholder"
+    case .cancelled: "cancelled"
+    default: "failed"
+    }
+  }
+
+  /// The failure as a problem document; a fault of another server has a status of a gateway (RFC 9110 §15.6).
+  var problem: Problem {
+    var members = JSONObject()
+    if let url { members["url"] = .string(url.description) }
+    if let origin = retry.origin { members["origin"] = .string(origin) }
+    if let status { members["originStatus"] = .integer(status) }
+    if retry.circuit != .closed { members["originCircuitOpen"] = true }
+    if let resolution { members["resolution"] = resolution.jsonValue }
+    var fields: [(String, String)] = []
+    if let retryAfter { fields.append(("Retry-After", String(retryAfter))) }
+    return Problem(problemStatus, description, code: code.kebab, members: members, fields: fields)
+  }
+
+  private var problemStatus: Int {
+    switch code {
+    case .nothingToShow: 404
+    case .forbiddenAddress: 403
+    case .timeout: 504
+    case .cancelled, .unavailable: 503
+    default: 502
     }
   }
 }

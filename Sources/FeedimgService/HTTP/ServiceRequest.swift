@@ -8,24 +8,18 @@ struct ServiceRequest: Sendable {
   var body: [UInt8] = []
   /// The item in the query, where it has been read already.
   var item: FeedItem?
-  /// The head of an earlier response to the same request, as the encoder made it.
+  /// The head of an earlier response to the same request.
   var encodedHead: EncodedHead?
   /// Whether the user asks for the original of the item, regardless of the policy.
   var asksForOriginal = false
 
   /// The field `Range`, which only `GET` respects (RFC 9110 §14.2).
   var range: String? { method == "GET" ? fields["Range"] : nil }
+}
 
-  /// Whether `Cache-Control` has a directive (RFC 9111 §5.2.1).
-  func hasCacheDirective(_ directive: String) -> Bool {
-    (fields["Cache-Control"] ?? "").split(separator: ",").contains { $0.trimmed.lowercased() == directive }
-  }
-
+extension HTTPFields {
   /// The media type of the body in lower case and without parameters; nil if it is absent.
-  var mediaType: String? {
-    fields["Content-Type"]?.split(separator: ";", omittingEmptySubsequences: false).first
-      .map { $0.trimmed.lowercased() }
-  }
+  var mediaType: String? { self["Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() }
 }
 
 extension StringProtocol {

@@ -44,7 +44,7 @@ struct ServiceResponse: Sendable {
   }
 
   /// One JSON value.
-  init(_ status: Int = 200, json: String) { self.init(status, text: json, as: "application/json") }
+  init(json: String) { self.init(text: json, as: "application/json") }
 
   /// The length of the content in bytes; nil where only its end shows the length.
   var length: Int? {

@@ -1,5 +1,5 @@
 import Feedimg
-import FeedimgJSON
+import FeedimgHTTPCache
 import FeedimgModel
 
 /// `GET` and `POST /v1/image`: the bytes of the image that the policy chooses for an item.
@@ -27,7 +27,7 @@ struct ImageRoute: Sendable {
       let item = request.item ?? (try? request.target.item),
       let image = loader.lookUpInMemory(item, by: { facts.current })
     else { return nil }
-    let timing = ServerTiming.memoryHit(in: ContinuousClock.now - start)
+    let timing = LoadSteps.memoryTiming(ContinuousClock.now - start)
     var response: ServiceResponse
     if let head = request.encodedHead, head.version == image.version {
       let status = CompleteImage.hit(image.timeLeft, in: .memory)
@@ -57,8 +57,9 @@ struct ImageRoute: Sendable {
       throw Problem(421, "the service keeps its images in `\(folder)`")
     }
     let item = if let item = request.item { item } else { try item(of: request) }
+    let cacheControl = CacheControl(request.fields)
     // The loader decides as without a network (RFC 9111 §5.2.1.7).
-    let isCachedOnly = request.hasCacheDirective("only-if-cached")
+    let isCachedOnly = cacheControl.has("only-if-cached")
     var loader = try request.target.loader(from: self.loader, isOffline: isCachedOnly)
     let fields = forwardedFields(of: request)
     if !fields.fields.isEmpty { loader = loader.sending(fields, to: try item.onlyOrigin(for: fields)) }
@@ -68,7 +69,7 @@ struct ImageRoute: Sendable {
     if request.asksForOriginal { handle.requestOriginal() }
     if let name = try request.loadName { loads.add(name, handle) }
     // Browsers send this directive when the user reloads a page (RFC 9111 §5.2.1.4).
-    let isReload = !isCachedOnly && request.hasCacheDirective("no-cache")
+    let isReload = !isCachedOnly && cacheControl.has("no-cache")
     let record = LoadRecord(isReload: isReload)
     let delivery: ImageDelivery
     do throws(LoadError) {
@@ -82,16 +83,16 @@ struct ImageRoute: Sendable {
     } catch {
       throw problem(error, of: loader, isCachedOnly: isCachedOnly)
     }
-    let steps = record.current
+    let steps = record.steps
     switch delivery {
     case .arriving(let image, let leave):
       let resolution = image.resolution
       let shown = ShownImage(image.variant.role)
       upgrades.note(shown, of: resolution.item, in: resolution.situation, by: loader)
-      return try streamed(image, to: request, steps.timing.text(at: .now, isStreaming: true), leave: leave)
+      return try streamed(image, to: request, steps.serverTiming(isStreaming: true), leave: leave)
     case .whole(let image):
       let status = image.cacheStatus(steps, isReload: isReload)
-      var whole = CompleteImage(image, cacheStatus: status, serverTiming: steps.timing.text(at: .now))
+      var whole = CompleteImage(image, cacheStatus: status, serverTiming: steps.serverTiming())
       guard let conversion else { return try response(to: request, whole, of: loader) }
       (whole.tag, whole.mediaType) = (conversion.tag(of: whole.tag), conversion.mediaType)
       if !whole.isCurrent(for: request) {
@@ -272,9 +273,10 @@ extension FeedItem {
 
 extension LoadedImage {
   /// The value of `Cache-Status` (RFC 9211) after these steps of the load.
-  fileprivate func cacheStatus(_ steps: LoadRecord.State, isReload: Bool) -> String {
-    let forwarded = "feedimg; fwd=\(!steps.isCached ? "uri-miss" : isReload ? "request" : "stale")"
-    let forwardStatus = steps.isCached ? steps.status.map { "; fwd-status=\($0)" } ?? "" : ""
+  fileprivate func cacheStatus(_ steps: LoadSteps, isReload: Bool) -> String {
+    let isCached = steps.source != nil
+    let forwarded = "feedimg; fwd=\(!isCached ? "uri-miss" : isReload ? "request" : "stale")"
+    let forwardStatus = isCached ? steps.status.map { "; fwd-status=\($0)" } ?? "" : ""
     if source == .network { return forwarded + forwardStatus + (path == nil ? "" : "; stored") }
     // An image that is revalidated after it was sent is a hit.
     guard let freshness, !freshness.isRevalidating else {
@@ -282,7 +284,7 @@ extension LoadedImage {
     }
     if steps.isValidated { return forwarded + forwardStatus }
     // A reload that joined another one has no status of its own. A reload that sent no request has a note.
-    return isReload && steps.isCached && notes.isEmpty
+    return isReload && isCached && notes.isEmpty
       ? forwarded + "; collapsed" : CompleteImage.hit(freshness.left, in: source)
   }
 }

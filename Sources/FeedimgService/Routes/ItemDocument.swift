@@ -14,9 +14,15 @@ enum ItemDocument {
   /// - Parameters:
   ///   - bytes: The document.
   ///   - reader: The reader for another format; with a format, it reads the document.
+  ///   - notJSON: How the message for malformed JSON begins.
   ///   - otherScheme: The status for an item whose URL is of another scheme than http and https.
   /// - Throws: ``Problem`` 400 for a malformed document, and 422 for an invalid item.
-  init(_ bytes: [UInt8], _ reader: FeedReader, otherScheme: Int = 422) throws(Problem) {
+  init(
+    _ bytes: [UInt8],
+    _ reader: FeedReader,
+    notJSON: String = "not JSON",
+    otherScheme: Int = 422
+  ) throws(Problem) {
     guard reader.format == nil else {
       self = .feed(try Self.feed(bytes, reader))
       return
@@ -33,7 +39,7 @@ enum ItemDocument {
         (problem, fault) = (Problem(isScheme ? otherScheme : 422, "\(error)", code: code), error)
       }
     } catch {
-      (problem, fault) = (Problem(400, "not JSON: \(error)"), FeedItemError(error))
+      (problem, fault) = (Problem(400, "\(notJSON): \(error)"), FeedItemError(error))
     }
     guard let format = FeedFormat(detecting: bytes, notReadFor: fault) else { throw problem }
     var reader = reader

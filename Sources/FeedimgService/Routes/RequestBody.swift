@@ -20,20 +20,14 @@ extension ServiceRequest {
   /// - Throws: ``Problem`` 415 for another media type, 400 for malformed documents, and 422 for invalid items.
   func items(otherScheme: Int = 422) throws(Problem) -> (items: [FeedItem], form: ItemsForm) {
     try expectBody(in: Self.itemTypes)
-    let reader = try feedReader()
-    do throws(Problem) {
-      switch try ItemDocument(Array(body), reader, otherScheme: otherScheme) {
-      case .feed(let items): return (items, .array)
-      case .items(let items, let values):
-        if values.count > 1 { return (items, .lines) }
-        if case .array? = values.first { return (items, .array) }
-        // The response to a single JSON line is a JSON line too.
-        return (items, mediaType == nil || mediaType == "application/json" ? .single : .lines)
-      }
-    } catch {
-      var problem = error
-      if problem.detail.hasPrefix("not JSON") { problem.detail = "the body is " + problem.detail }
-      throw problem
+    switch try ItemDocument(body, try feedReader(), notJSON: "the body is not JSON", otherScheme: otherScheme)
+    {
+    case .feed(let items): return (items, .array)
+    case .items(let items, let values):
+      if values.count > 1 { return (items, .lines) }
+      if case .array? = values.first { return (items, .array) }
+      // The response to a single JSON line is a JSON line too.
+      return (items, fields.mediaType ?? "application/json" == "application/json" ? .single : .lines)
     }
   }
 
@@ -54,7 +48,7 @@ extension ServiceRequest {
 
   /// Throws ``Problem`` 415 for a body of another media type; a body without one is accepted.
   func expectBody(in mediaTypes: [String]) throws(Problem) {
-    guard let mediaType, !mediaTypes.contains(mediaType) else { return }
+    guard let mediaType = fields.mediaType, !mediaTypes.contains(mediaType) else { return }
     throw Problem(
       415,
       "expected \(mediaTypes.joined(separator: " or ")), found `\(mediaType)`",

@@ -25,6 +25,9 @@ final class ServiceMetrics: Sendable {
     }
   }
 
+  /// A value that may also fall.
+  typealias Gauge = (name: String, help: String, value: Int)
+
   /// Guards the counts.
   private let counts = Mutex<[Counter: Int]>([:])
 
@@ -38,7 +41,7 @@ final class ServiceMetrics: Sendable {
     _ loader: ImageLoader,
     _ cache: ImageCache,
     _ hub: EventHub,
-    _ register: ConnectionRegister
+    _ connections: [Gauge]
   ) -> ServiceResponse {
     let copies = loader.copies
     let counted = counts.withLock { $0 }.map { "\($0.key.text) \($0.value)" }.sorted()
@@ -52,14 +55,12 @@ final class ServiceMetrics: Sendable {
       lines += ["# HELP \(name) \(help)", "# TYPE \(name) counter"]
       lines += counted.filter { $0.hasPrefix("\(name){") }
     }
-    let gauges = [
-      ("feedimg_connections", "Open connections.", register.count),
-      ("feedimg_event_readers", "Clients that receive events.", hub.readerCount),
-      ("feedimg_arriving_readers", "Clients that receive an image while it downloads.", register.streamCount),
-      ("feedimg_arriving_bytes", "Bytes of these images in memory.", register.streamedBytes),
-      ("feedimg_sealed_images", "Images in memory with a sealed copy.", copies.count),
-      ("feedimg_sealed_bytes", "Bytes of the sealed copies.", copies.size.bytes),
-    ]
+    let gauges =
+      connections + [
+        ("feedimg_event_readers", "Clients that receive events.", hub.readerCount),
+        ("feedimg_sealed_images", "Images in memory with a sealed copy.", copies.count),
+        ("feedimg_sealed_bytes", "Bytes of the sealed copies.", copies.size.bytes),
+      ]
     for (name, help, value) in gauges { lines += gauge(name, help, [("", value)]) }
     if let summary = try? cache.summary() {
       let parts = [("original", summary.originals), ("thumbnail", summary.thumbnails)]

@@ -11,7 +11,7 @@ extension RouteTable {
     parts: LoaderParts,
     loader: ImageLoader,
     sources: EventSources,
-    register: ConnectionRegister,
+    connections: @escaping @Sendable () -> [ServiceMetrics.Gauge],
     prefetches: PrefetchRegistry
   ) throws(ConfigurationError) {
     let (metrics, loads, settings) = (ServiceMetrics(), LoadRegistry(), Settings(sharing: parts))
@@ -49,7 +49,7 @@ extension RouteTable {
       ("POST", "/v1/prefetch", prefetches.start),
       ("DELETE", "/v1/prefetch/{id}", prefetches.stop),
       ("GET", "/v1/fetch", fetch.response),
-      ("GET", "/v1/network", { _ throws(Problem) in try network.response(overrides) }),
+      ("GET", "/v1/network", { _ in network.response(overrides) }),
       ("GET", "/v1/settings", settings.read),
       ("PATCH", "/v1/settings", settings.change),
       ("GET", "/v1/cache", cache.response),
@@ -60,7 +60,7 @@ extension RouteTable {
       ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, active: activePolicy) }),
       ("GET", "/v1/items", configuration.itemsResponse),
       ("GET", "/v1/events", sources.response),
-      ("GET", "/metrics", { _ in metrics.response(loader, cache, sources.hub, register) }),
+      ("GET", "/metrics", { _ in metrics.response(loader, cache, sources.hub, connections()) }),
       ("GET", "/healthz", { _ in ServiceResponse(text: "ok\n", as: "text/plain; charset=utf-8") }),
       ("GET", "/openapi.json", { _ in Self.description }),
     ]
@@ -99,14 +99,11 @@ extension ImageLoader {
 
 extension NetworkStatus {
   /// `GET /v1/network`: the state as `feedimg network --json` prints it, with the overrides, if any, as `simulated`.
-  func response(_ overrides: [SituationOverride]) throws(Problem) -> ServiceResponse {
-    guard case .object(var object) = state.jsonValue else {
-      throw Problem(500, "the state of the network cannot be read")
-    }
-    if !overrides.isEmpty {
-      object["simulated"] = .object(JSONObject(overrides.map { ($0.fact, .string($0.value)) }))
-    }
-    return ServiceResponse(json: JSONValue.object(object).text(.compact) + "\n")
+  func response(_ overrides: [SituationOverride]) -> ServiceResponse {
+    let simulated = JSONObject(overrides.map { ($0.fact, .string($0.value)) })
+    let value =
+      overrides.isEmpty ? state.jsonValue : state.jsonValue.adding(["simulated": .object(simulated)])
+    return ServiceResponse(json: value.text(.compact) + "\n")
   }
 }
 

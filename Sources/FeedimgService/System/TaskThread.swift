@@ -1,6 +1,5 @@
 import FeedimgSystem
 import NIOCore
-import NIOPosix
 
 /// The thread for the tasks of the service, except those that run on an event loop or on `PipelineActor`.
 ///
@@ -8,9 +7,7 @@ import NIOPosix
 /// second once it has run a task.
 public enum TaskThread {
   /// The executor that tasks of the service prefer (SE-0417); child tasks inherit it.
-  public static let executor: any TaskExecutor = EventLoopTaskExecutor(
-    MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-  )
+  public static let executor: any TaskExecutor = ThreadExecutor("feedimg-tasks")
 
   /// Makes all threads share one malloc arena, which takes less memory; called once, before the first thread.
   public static func shareArena() { SystemMemory.shareArena(reusedLength: reusedLength) }

@@ -39,17 +39,13 @@ public struct ServiceConfiguration: Sendable {
     for argument in arguments {
       let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let (name, value) = (String(sides[0]), sides.count > 1 ? String(sides[1]) : nil)
-      try take(name, value)
-    }
-  }
-
-  private mutating func take(_ name: String, _ value: String?) throws(ServiceError) {
-    switch (name, value) {
-    case ("--no-token", nil): needsToken = false
-    case ("--allow-private", nil): allowsPrivateHosts = true
-    case ("--strict", nil): feed.isStrict = true
-    case (_, nil): throw .usage("`\(name)` is not an option with a value")
-    case (_, let value?): try set(name, value)
+      switch (name, value) {
+      case ("--no-token", nil): needsToken = false
+      case ("--allow-private", nil): allowsPrivateHosts = true
+      case ("--strict", nil): feed.isStrict = true
+      case (_, nil): throw .usage("`\(name)` is not an option with a value")
+      case (_, let value?): try set(name, value)
+      }
     }
   }
 
@@ -140,4 +136,23 @@ struct GatewayOption: Sendable, Hashable {
     else { throw .usage("--gateway \(text): \(expected)") }
     mastodon = address
   }
+}
+
+/// The reason that the service cannot start.
+public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// One line for the user.
+  public var message: String
+  /// Whether the request of the user is invalid, so that another attempt would fail too.
+  public var isUsage: Bool
+
+  init(_ message: String, isUsage: Bool = false) {
+    self.message = message
+    self.isUsage = isUsage
+  }
+
+  /// An invalid request of the user.
+  static func usage(_ message: String) -> ServiceError { ServiceError(message, isUsage: true) }
+
+  /// The message.
+  public var description: String { message }
 }
