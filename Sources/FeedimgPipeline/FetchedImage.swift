@@ -90,3 +90,25 @@ extension ImageFreshness {
     )
   }
 }
+
+extension LoaderResources {
+  /// Reads an image from disk, and adds it to memory.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the image in the cache.
+  ///   - sent: The request fields of the program; the image must suit those that `Vary` names.
+  ///   - fillsMemory: Whether memory keeps the image.
+  /// - Returns: The image; nil if the disk has none.
+  @PipelineActor func stored(
+    _ key: String,
+    for sent: HTTPFields,
+    fillsMemory: Bool = true
+  ) async -> FetchedImage? {
+    let image = await storage.disk.run { [memory = storage.memory, store = storage.store] in
+      let read = { store.read(key, for: sent).map(MemoryCache.Image.init) }
+      return fillsMemory ? memory.fill(key, from: read) : read()
+    }
+    LoadEventReporter.report(image == nil ? .missed : .found(.disk))
+    return image.map { FetchedImage($0, from: .disk) }
+  }
+}

@@ -73,6 +73,25 @@ extension ImageLoader {
     }
   }
 
+  /// Returns the image of a variant from memory, else verified from disk; nil if neither has it.
+  @PipelineActor package func cached(
+    _ variant: ImageVariant,
+    by cache: CachePolicy = .default
+  ) async -> FetchedImage? {
+    let key = identity.key(of: variant.url)
+    guard cache.usesMemory, let image = resources.storage.memory[key] else {
+      guard cache.usesDisk else { return nil }
+      let sent = identity.adapted(for: variant.url).sent
+      return await resources.stored(key, for: sent, fillsMemory: cache.usesMemory)
+    }
+    // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
+    if cache.usesDisk { resources.storage.uses.note(key) }
+    LoadEventReporter.report(.found(.memory))
+    var fetched = FetchedImage(image, from: .memory)
+    if image.path == nil { fetched.storing = resources.storage.stores[key] }
+    return fetched
+  }
+
   /// Returns an item with the versions that a view of this size needs; the policy decides among them.
   package func sized(_ item: FeedItem, for request: DecodeRequest?) -> FeedItem {
     guard let size = request?.size else { return item }
