@@ -352,32 +352,26 @@ extension SlotTask {
     else { return false }
     guard (shown.item, shown.request) != (item, pixels) else {
       guard screen.isCurrent(binding) else { return false }
-      bindAgain(priority)
+      goOn(priority, isNewSize: false)
       return true
     }
     let first = loader.firstPresentation(of: item, pixels, facts)
     guard screen.change({ $0.bindAgain(binding, first) }) else { return false }
-    shown.request == pixels ? bindAgain(priority) : resize(priority)
+    goOn(priority, isNewSize: shown.request != pixels)
     return true
   }
 
-  private func bindAgain(_ priority: LoadPriority) {
-    // A running task may be about to end, so the presentation decides. A task can also end because no thread
-    // was available.
-    let isRunning = state.withLock { $0.isRunning }
-    guard !isRunning || screen.latest?.isLoading == false else { return setPriority(priority) }
-    state.withLock { $0.isJustBound = true }
-    handle.priority = priority
-    reconsider()
-  }
-
-  private func resize(_ priority: LoadPriority) {
-    let isRunning = state.withLock { state in
-      // A running task reads the size just before decoding, and continues if it used another one.
-      if state.isRunning { state.isResized = true } else { state.isJustBound = true }
-      return state.isRunning
+  /// Lets the running task go on, or starts it again.
+  private func goOn(_ priority: LoadPriority, isNewSize: Bool) {
+    let goesOn = state.withLock { state in
+      // A running task reads the size just before decoding, and continues if it used another one. Without a new
+      // size it may be about to end, so the presentation decides. A task can also end because no thread was
+      // available.
+      let goesOn = state.isRunning && (isNewSize || screen.latest?.isLoading != false)
+      if !goesOn { state.isJustBound = true } else if isNewSize { state.isResized = true }
+      return goesOn
     }
-    guard !isRunning else { return setPriority(priority) }
+    guard !goesOn else { return setPriority(priority) }
     handle.priority = priority
     reconsider()
   }
