@@ -186,8 +186,4 @@ package struct RunningLoads: Sendable {
   let revalidator: Revalidator
   package let transfers = TransferRegistry()
   let observers: [any LoadObserving]
-
-  init(revalidator: Revalidator, observers: [any LoadObserving]) {
-    (self.revalidator, self.observers) = (revalidator, observers)
-  }
 }

@@ -1,5 +1,5 @@
 import FeedimgPolicy
-import FeedimgSystem
+package import FeedimgSystem
 
 /// The charge of this machine's batteries at one moment.
 package struct BatteryReading: Sendable, Hashable {
@@ -21,11 +21,9 @@ extension BatteryReading {
 ///
 /// The batteries of mice, phones and other devices do not count: their `scope` is `Device`.
 package struct BatteryReader: Sendable {
-  var files = SystemFiles()
+  private let files: SystemFiles
 
-  package init() {}
-
-  init(files: SystemFiles) { self.files = files }
+  package init(files: SystemFiles = SystemFiles()) { self.files = files }
 
   private static let folder = "/sys/class/power_supply"
 

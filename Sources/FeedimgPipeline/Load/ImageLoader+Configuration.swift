@@ -114,7 +114,8 @@ extension ImageLoader {
   /// The usual formats of the web, smaller ones first (RFC 9110 §12.5.1).
   ///
   /// Any other image gets a lower weight, because feedimg recognises more formats.
-  public static let usualAccept = RequestIdentity.usualAccept
+  public static let usualAccept =
+    "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
 
   /// Returns the value of `Accept` for a decoder.
   ///

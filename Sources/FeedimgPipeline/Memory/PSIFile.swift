@@ -18,21 +18,6 @@ package final class PSIFile: Sendable {
     package static func system(_ files: SystemFiles) -> Place {
       Place(path: files.path("/proc/pressure/memory"), trigger: Array("some 200000 2000000\0".utf8))
     }
-
-    /// The file that the service manager names in the environment (systemd.io/MEMORY_PRESSURE); nil if it
-    /// names none.
-    ///
-    /// The path is empty if the service manager disables the reports.
-    package init?(environment: [String: String]) {
-      guard let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty else { return nil }
-      self.path = path == "/dev/null" ? "" : path
-      trigger = environment["MEMORY_PRESSURE_WRITE"].flatMap(Base64.decode) ?? []
-    }
-
-    init(path: String, trigger: [UInt8]) {
-      self.path = path
-      self.trigger = trigger
-    }
   }
 
   private let file: OpenFile
@@ -58,5 +43,17 @@ package final class PSIFile: Sendable {
     guard isPipe else { return }
     var block = [UInt8](repeating: 0, count: 256)
     while read(descriptor, &block, block.count) > 0 {}
+  }
+}
+
+extension PSIFile.Place {
+  /// The file that the service manager names in the environment (systemd.io/MEMORY_PRESSURE); nil if it
+  /// names none.
+  ///
+  /// The path is empty if the service manager disables the reports.
+  package init?(environment: [String: String]) {
+    guard let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty else { return nil }
+    self.path = path == "/dev/null" ? "" : path
+    trigger = environment["MEMORY_PRESSURE_WRITE"].flatMap(Base64.decode) ?? []
   }
 }
