@@ -97,7 +97,7 @@ final class FrameIterator: Sendable {
     Task { [bytes, request, queue] in
       await Result.of { () async throws(DecodeError) -> Step in
         let current = if let reader { reader } else { try await queue.frames(bytes, request) }
-        return Step(reader: current, frame: try await queue.frame(of: current))
+        return Step(reader: current, frame: try await queue.frame(of: current, request))
       }
     }
   }

@@ -80,14 +80,19 @@ package final class DecodingQueue: Sendable {
 
   /// Begins a pass over the frames of a complete image.
   func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading {
-    try await inTurn { [decoder] () async throws(DecodeError) -> any FrameReading in
-      let frames = try await decoder.frames(bytes, request)
-      return request.processors.isEmpty ? frames : ProcessedFrames(frames, request)
-    }
+    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.frames(bytes, request) }
   }
 
-  func frame(of reader: any FrameReading) async throws(DecodeError) -> ImageAnimation.Frame? {
-    try await inTurn { () async throws(DecodeError) in try await reader.next() }
+  /// Returns the next frame of a pass, after the processors of the request.
+  func frame(
+    of reader: any FrameReading,
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> ImageAnimation.Frame? {
+    try await inTurn { () async throws(DecodeError) in
+      guard var frame = try await reader.next() else { return nil }
+      frame.bitmap = try request.processed(frame.bitmap)
+      return frame
+    }
   }
 
   /// Runs the body with the priority of a visible image when a decoder is free.
@@ -120,7 +125,7 @@ package final class DecodingQueue: Sendable {
           }
         }
         return .success(outcome ?? .failure(Self.cancelled))
-      }.value
+      }
     } catch {
       throw Self.cancelled
     }
@@ -186,23 +191,5 @@ extension PriorityWaiters<LoadPriority> {
     }
     guard await place(ticket) else { return nil }
     return await body()
-  }
-}
-
-/// The frames of an animation after the processors of a request.
-final class ProcessedFrames: FrameReading {
-  private let frames: any FrameReading
-  private let request: DecodeRequest
-
-  init(_ frames: any FrameReading, _ request: DecodeRequest) {
-    (self.frames, self.request) = (frames, request)
-  }
-
-  var loopCount: Int? { frames.loopCount }
-
-  func next() async throws(DecodeError) -> ImageAnimation.Frame? {
-    guard var frame = try await frames.next() else { return nil }
-    frame.bitmap = try request.processed(frame.bitmap)
-    return frame
   }
 }

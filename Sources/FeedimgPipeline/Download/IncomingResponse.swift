@@ -540,7 +540,6 @@ final class IncomingResponse: Sendable {
   struct Whole: Sendable {
     let response: StoredResponse
     let bytes: [UInt8]
-    let count: Int
     let mediaType: String
     let obstacle: String?
     let hasPartial: Bool
@@ -571,7 +570,6 @@ final class IncomingResponse: Sendable {
     return Whole(
       response: response,
       bytes: body.bytes,
-      count: body.count,
       mediaType: mediaType,
       obstacle: body.obstacle,
       hasPartial: body.hasPartial,

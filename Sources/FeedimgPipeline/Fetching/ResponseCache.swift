@@ -140,13 +140,13 @@ package final class ResponseCache: Sendable {
     let (coalescer, key) = (coalescer, key(of: exchange, isOwn: isOwn))
     let (first, leave) = await Promise<Result<Beginning, LoadError>>.of { promise in
       do throws(LoadError) {
-        let share = try await coalescer.value(
+        let response = try await coalescer.value(
           for: key,
           handle: LoadHandle(request.priority),
           onResponse: { promise.resolve(.success(.arriving($0))) },
           by: { await exchange.run($0) }
         )
-        promise.resolve(.success(.ended(share.value)))
+        promise.resolve(.success(.ended(response)))
       } catch {
         promise.resolve(.failure(error))
       }

@@ -71,16 +71,16 @@ final class Coalescer<Value: Sendable>: Sendable {
 
   /// Joins the running load of a key, or starts one; see ``outcome(for:_:progress:onResponse:by:)``.
   ///
-  /// - Returns: The result of the load, and whether this caller is its first.
+  /// - Returns: The result of the load.
   /// - Throws: The error of the load, or `cancelled` as soon as the calling task is cancelled.
   @PipelineActor func value(
     for key: String,
     handle: LoadHandle,
     onResponse: InFlightLoad.ResponseListener? = nil,
     by load: @escaping Load
-  ) async throws(LoadError) -> (value: Value, isFirst: Bool) {
+  ) async throws(LoadError) -> Value {
     switch await outcome(for: key, Caller(handle), onResponse: onResponse, by: load) {
-    case .finished(let value, let isFirst): return (value, isFirst)
+    case .finished(let value, _): return value
     case .failed(let error): throw error
     case .released: throw Self.cancelled
     }

@@ -143,7 +143,7 @@ struct TransferLimits: Sendable, Hashable {
 }
 
 /// The speed of the link, in classes.
-enum BandwidthClass: Int, Sendable, Hashable, CaseIterable, Comparable {
+enum BandwidthClass: Sendable, Hashable, CaseIterable, Comparable {
   /// Under 500 kbit/s: 2G, or a link that barely works.
   case poor
   /// Under 4 Mbit/s: 3G, or crowded Wi-Fi.
@@ -156,8 +156,7 @@ enum BandwidthClass: Int, Sendable, Hashable, CaseIterable, Comparable {
   private static let bounds = [500_000.0, 4_000_000, 20_000_000]
 
   init(_ bitsPerSecond: Double) {
-    let index = Self.bounds.firstIndex { bitsPerSecond < $0 } ?? Self.bounds.count
-    self = Self(rawValue: index) ?? .excellent
+    self = zip(Self.allCases, Self.bounds).first { bitsPerSecond < $1 }?.0 ?? .excellent
   }
 
   /// Returns the class after a measurement; it differs only if the measurement passes a bound by the factor.
@@ -166,8 +165,6 @@ enum BandwidthClass: Int, Sendable, Hashable, CaseIterable, Comparable {
     let lowered = BandwidthClass(bitsPerSecond * hysteresis)
     return raised > self ? raised : lowered < self ? lowered : self
   }
-
-  static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
 }
 
 /// Estimates the bandwidth of the link from samples that vary (pure).
