@@ -141,9 +141,9 @@ final class PrefetchWorker: Sendable {
       guard !isStopped else { return nil }
       guard loader.resources.storage.pressure.allowsPrefetch else { return .leaveOut(.memory) }
       let generation = loader.resources.facts.generation
-      let decided = loader.decide(items[index])
+      let resolution = loader.resolve(items[index])
       let role: ImageVariant.Role
-      switch verdict(decided) {
+      switch verdict(resolution) {
       case .skip(let reason): return .leaveOut(reason)
       case .load(let wanted): role = wanted
       }
@@ -152,7 +152,7 @@ final class PrefetchWorker: Sendable {
         (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.looks)
       }
       switch entry {
-      case .begin: return .load((decided.resolution, generation))
+      case .begin: return .load((resolution, generation))
       case .leaveOut(let reason): return .leaveOut(reason)
       case .wait: await undecided.wait { state.withLock { $0.looks != looks } ? () : nil }
       }
@@ -179,9 +179,7 @@ final class PrefetchWorker: Sendable {
     operation.listener = { [weak self] in self?.note($0, index, isFirst: $2) }
     operation.decided = decided
     operation.allowsFallback = { [weak self] in
-      guard let self else { return false }
-      let verdict = verdict($0.decision, in: $0.situation, by: loader.policy.current())
-      return if case .load = verdict { true } else { false }
+      if case .load = self?.verdict($0) { true } else { false }
     }
     let load = PipelineActor.task { [operation] in
       await Result.of { () async throws(LoadError) in try await operation.run() }
@@ -282,21 +280,13 @@ final class PrefetchWorker: Sendable {
 
 /// Applies the prefetch rule to an item, and ends items by it.
 extension PrefetchWorker {
-  func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.decide(items[index])) }
+  func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.resolve(items[index])) }
 
-  func verdict(_ decided: DecisionContext.Decided) -> PrefetchRule.Verdict {
-    verdict(decided.decision, in: decided.situation, by: decided.context.policy)
-  }
-
-  func verdict(
-    _ decision: Decision,
-    in situation: Situation,
-    by policy: CompiledPolicy
-  ) -> PrefetchRule.Verdict {
+  func verdict(_ resolution: Resolution) -> PrefetchRule.Verdict {
     PrefetchRule.verdict(
-      decision,
-      in: situation,
-      setsPriority: policy.table.setsPriority,
+      resolution.decision,
+      in: resolution.situation,
+      setsPriority: loader.policy.current().table.setsPriority,
       waits: waits
     )
   }

@@ -58,20 +58,6 @@ package final class DecisionContext: Sendable {
     return resolution(of: item, in: situation, values, isLocal: reader.isLocal(item))
   }
 
-  /// A decision for an item, without the reasons in words.
-  package struct Decided {
-    package let context: DecisionContext
-    let item: FeedItem
-    let values: [String: String]
-    package let situation: Situation
-    package let decision: Decision
-
-    /// The decision with its reasons.
-    package var resolution: Resolution {
-      context.resolution(of: item, in: situation, values, isLocal: context.reader.isLocal(item))
-    }
-  }
-
   /// Returns the situation of an item, the input of the policy; see ``resolution(of:_:isCached:)``.
   package func situation(
     of item: FeedItem,

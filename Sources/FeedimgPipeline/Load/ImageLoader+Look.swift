@@ -36,22 +36,6 @@ extension ImageLoader {
     return snapshot
   }
 
-  /// Returns the current decision for an item, like ``resolve(_:facts:)``, without the reasons in words.
-  package func decide(_ item: FeedItem) -> DecisionContext.Decided {
-    let context = decisionContext()
-    let isCached = presence(of: [item], context)
-    let values = resources.sources.hostFacts.declared(in: [:])
-    let situation = context.situation(of: item, values, isCached: isCached)
-    let decision = context.policy.decide(situation)
-    return DecisionContext.Decided(
-      context: context,
-      item: item,
-      values: values,
-      situation: situation,
-      decision: decision
-    )
-  }
-
   /// Looks up the images of items in the cache; the result returns whether the image of a URL is cached.
   ///
   /// If decisions do not depend on the disk, only memory is checked.
