@@ -52,16 +52,6 @@ package final class DecodingQueue: Sendable {
     }.bitmap
   }
 
-  /// Decodes the first bytes of an image, and does not keep the pixels.
-  func scan(
-    _ bytes: [UInt8],
-    of url: ImageURL,
-    _ request: DecodeRequest,
-    handle: LoadHandle
-  ) async throws(DecodeError) -> DecodedImage {
-    try await decoded(bytes, of: url, request, handle) { _ in }
-  }
-
   /// Decodes all frames of a complete image.
   ///
   /// Memory does not keep them.
@@ -107,12 +97,12 @@ package final class DecodingQueue: Sendable {
   /// Joins the decoding of the same pixels, or starts it.
   ///
   /// The decoding calls `keep` before any caller receives the pixels, unless all callers have left.
-  private func decoded(
+  func decoded(
     _ bytes: [UInt8],
     of url: ImageURL,
     _ request: DecodeRequest,
     _ handle: LoadHandle,
-    keep: @escaping @Sendable (DecodedImage) -> Void
+    keep: @escaping @Sendable (DecodedImage) -> Void = { _ in }
   ) async throws(DecodeError) -> DecodedImage {
     let (decoder, places) = (decoder, places)
     let key = Self.key(bytes, url, request)

@@ -89,7 +89,7 @@ package final class ScanPresenter: Sendable {
     // If a scan cannot be decoded, the next one may be.
     if var request = request() {
       request.damage = .show
-      if let image = try? await queue.scan(scan.bytes, of: variant.url, request, handle: handle),
+      if let image = try? await queue.decoded(scan.bytes, of: variant.url, request, handle),
         image.detail.area > 0
       {
         present(

@@ -139,22 +139,14 @@ final class IncomingResponse: Sendable {
 
   private let purpose: Purpose
   private let load: InFlightLoad
-  private let clock: @Sendable () -> Double
-  private let time: MonotonicTime
-  private let scheduler: DownloadScheduler
-  private let liveness: NetworkLiveness
-  private let onProgress: @Sendable () -> Void
+  private let resources: LoaderResources
   let reporter = LoadEventReporter.present
   /// Guards the response as it grows.
   private let state: Mutex<State>
   private let memory = BodyMemory()
 
   init(_ purpose: Purpose, _ load: InFlightLoad, of resources: LoaderResources) {
-    (self.purpose, self.load) = (purpose, load)
-    (clock, time, scheduler, liveness) = (
-      resources.clock, resources.time, resources.transport.scheduler, resources.transport.retries.liveness
-    )
-    onProgress = { [transfers = resources.loads.transfers] in transfers.notify() }
+    (self.purpose, self.load, self.resources) = (purpose, load, resources)
     let now = resources.time.now()
     // A retry continues the stream that readers already have.
     state = Mutex(
@@ -191,7 +183,7 @@ final class IncomingResponse: Sendable {
   ///
   /// - Returns: The fields that request the rest; empty to request the whole body.
   func prepare() -> HTTPFields {
-    let (requestedAt, now) = (clock(), time.now())
+    let (requestedAt, now) = (resources.clock(), resources.time.now())
     return state.withLock { state in
       state.request = Request(startedAt: requestedAt, resumption: resumption(state.body))
       (state.backlogs.progress.reportedAt, state.backlogs.totals.reportedAt) = (nil, nil)
@@ -203,7 +195,7 @@ final class IncomingResponse: Sendable {
   /// How to request the rest; nil if nothing has arrived or resuming is not safe.
   private func resumption(_ body: Body) -> Resumption? {
     guard purpose.isResumable, let head = body.lastHead else { return nil }
-    return Resumption(head, kept: body.start + body.count, now: DeltaSeconds.whole(clock()))
+    return Resumption(head, kept: body.start + body.count, now: DeltaSeconds.whole(resources.clock()))
   }
 
   var hasResponse: Bool { state.withLock { $0.request.hasResponse } }
@@ -243,7 +235,7 @@ final class IncomingResponse: Sendable {
   /// Whether the server has shown that it supports range requests, so that only the rest will arrive.
   private func isPromised(_ body: Body) -> Bool {
     guard purpose.isResumable, let head = body.lastHead else { return false }
-    return Resumption(head, kept: body.start + body.count + 1, now: DeltaSeconds.whole(clock()))?
+    return Resumption(head, kept: body.start + body.count + 1, now: DeltaSeconds.whole(resources.clock()))?
       .supportsRanges
       == true
   }
@@ -251,7 +243,7 @@ final class IncomingResponse: Sendable {
   // MARK: The head
 
   func begin(_ head: ResponseHead, _ onEvent: Listener) throws(LoadError) {
-    scheduler.link.withLock { $0.respond(at: time.now()) }
+    resources.transport.scheduler.link.withLock { $0.respond(at: resources.time.now()) }
     reporter?.report(.responded(status: head.status))
     onEvent(.responded(status: head.status))
     // Ignore a response after the stop, because its effects could not be undone.
@@ -265,7 +257,7 @@ final class IncomingResponse: Sendable {
       head: head,
       varied: Vary(head.fields).select(from: purpose.sent),
       requestedAt: requestedAt,
-      respondedAt: clock()
+      respondedAt: resources.clock()
     )
     switch try step(response) {
     case .append: try append(response)
@@ -305,7 +297,10 @@ final class IncomingResponse: Sendable {
   private func replace(_ response: StoredResponse) throws(LoadError) {
     let (old, stream) = state.withLock { ($0, $0.stream) }
     if let stream, response.head.status != 304 { try continueStream(stream, with: response) }
-    if let old = old.file.writer { keepPartialOrDiscard(old) }
+    if let old = old.file.writer, !keepPartial() {
+      old.discard()
+      state.withLock { $0.file.writer = nil }
+    }
     let start = response.head.part?.lowerBound ?? 0
     let obstacle = purpose.storageObstacle(response)
     let isStreamed = purpose.isStreamed(response.head)
@@ -384,13 +379,13 @@ final class IncomingResponse: Sendable {
   ///
   /// Totals hear of the first bytes, and then at most every 16 ms.
   func receive(_ bytes: UnsafeRawBufferPointer, _ onEvent: Listener) throws(LoadError) {
-    let now = time.now()
+    let now = resources.time.now()
     let chunk = try state.withLock { state throws(LoadError) in try take(bytes, at: now, &state) }
     let limitsChanged = chunk.totals > 0 && received(chunk.totals, at: now)
     let unrecorded = limitsChanged ? state.withLock { $0.backlogs.schedule.take() } : 0
     if chunk.schedule + unrecorded > 0 {
       onEvent(.received(chunk.schedule + unrecorded))
-      liveness.responded()
+      resources.transport.retries.liveness.responded()
     }
     guard let progress = chunk.progress else { return }
     let count = progress.received.bytes
@@ -413,7 +408,7 @@ final class IncomingResponse: Sendable {
         throw BodyMemory.shortage(purpose.url)
       }
     }
-    if chunk.totals > 0 { onProgress() }
+    if chunk.totals > 0 { resources.loads.transfers.notify() }
     // Also record unreported bytes: if the server pauses here, the transfer register still shows them.
     guard chunk.isReported else { return load.note(progress.received) }
     reporter?.report(.progress(progress))
@@ -422,7 +417,7 @@ final class IncomingResponse: Sendable {
 
   /// Measures the link; returns whether the limits changed.
   private func received(_ bytes: Int, at now: Duration) -> Bool {
-    scheduler.link.withLock { $0.receive(bytes, at: now) }
+    resources.transport.scheduler.link.withLock { $0.receive(bytes, at: now) }
   }
 
   /// The consequences of a chunk that was added to the response.
@@ -470,7 +465,7 @@ final class IncomingResponse: Sendable {
       guard state.backlogs.progress.take() > 0 else { return (nil, totals) }
       return (state.body.progress, totals)
     }
-    if totals > 0 { _ = received(totals, at: time.now()) }
+    if totals > 0 { _ = received(totals, at: resources.time.now()) }
     guard let progress else { return }
     reporter?.report(.progress(progress))
     try? load.report(progress)
@@ -506,7 +501,7 @@ final class IncomingResponse: Sendable {
       state.withLock { $0.file.writer = writer }
       // Metadata on disk let a large image resume even if the process is killed.
       if purpose.isImage, response.head.contentLength ?? .max >= 256 << 10,
-        Resumption(response.head, kept: 1, now: DeltaSeconds.whole(clock())) != nil
+        Resumption(response.head, kept: 1, now: DeltaSeconds.whole(resources.clock())) != nil
       {
         writer.announce(purpose.metadata(response, ""))
       }
@@ -551,12 +546,6 @@ final class IncomingResponse: Sendable {
       fail(writer, error)
       return false
     }
-  }
-
-  private func keepPartialOrDiscard(_ writer: any ImageWriting) {
-    guard !keepPartial() else { return }
-    writer.discard()
-    state.withLock { $0.file.writer = nil }
   }
 
   // MARK: The end

@@ -31,7 +31,8 @@ package struct BatteryReader: Sendable {
   ///
   /// Several batteries count by their capacities, or all alike if one reports no energy.
   package func read() -> BatteryReading {
-    let batteries = names().compactMap(battery)
+    let names = (try? FilePath.names(in: files.path(Self.folder))) ?? []
+    let batteries = names.filter { !$0.hasPrefix(".") }.sorted().compactMap(battery)
     guard !batteries.isEmpty else { return BatteryReading(percent: nil, source: "no battery") }
     let isWeighted = batteries.allSatisfy { $0.full > 0 }
     let weights = batteries.map { isWeighted ? $0.full : 1 }
@@ -53,10 +54,5 @@ package struct BatteryReader: Sendable {
     let share = number("energy_now").map { $0 / full * 100 }
     guard let percent = number("capacity") ?? share, percent.isFinite else { return nil }
     return (percent, full.isFinite ? full : 0, "\(name), \(word("status")?.lowercased() ?? "unknown")")
-  }
-
-  private func names() -> [String] {
-    let names = (try? FilePath.names(in: files.path(Self.folder))) ?? []
-    return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 }

@@ -117,9 +117,10 @@ package struct ImageLoad: Sendable {
       return .next(try fallback(after: error, plan))
     }
     // Make the pixels that the caller wants.
-    let loaded: LoadedImage
+    var loaded = loaded(image, plan.variant, plan.resolution)
+    if let failure = plan.failure { loaded.replaceOriginal(after: failure) }
     do throws(DecodeError) {
-      loaded = try await decoded(self.loaded(image, plan))
+      loaded = try await decoded(loaded)
     } catch {
       return .next(try fallback(after: LoadError(error, of: plan.variant.url), plan))
     }
@@ -455,12 +456,6 @@ package struct ImageLoad: Sendable {
   }
 
   // MARK: The image
-
-  func loaded(_ fetched: FetchedImage, _ plan: Plan) -> LoadedImage {
-    var image = loaded(fetched, plan.variant, plan.resolution)
-    if let failure = plan.failure { image.replaceOriginal(after: failure) }
-    return image
-  }
 
   package func loaded(
     _ fetched: FetchedImage,

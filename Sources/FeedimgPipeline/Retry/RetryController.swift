@@ -214,9 +214,6 @@ import FeedimgSystem
   /// Admits a request of an attempt; see ``CircuitBreaker/admit(_:at:)``.
   func admit(_ origin: String) -> Bool? { breaker.admit(origin, at: time.now()) }
 
-  /// Whether the circuit of an origin is open or half-open.
-  func isOpen(_ origin: String) -> Bool { breaker.isOpen(origin) }
-
   /// Ends a probe without a result, and lets others look at the circuit again.
   func probeEnded(_ origin: String) {
     breaker.probeEnded(origin)

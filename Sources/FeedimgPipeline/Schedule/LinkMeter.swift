@@ -134,12 +134,6 @@ struct TransferLimits: Sendable, Hashable {
   var perHost: Int
   /// The limit for downloads below the most urgent priority that runs or could start.
   var besideUrgent: Int
-
-  init(total: Int, perHost: Int, besideUrgent: Int) {
-    self.total = max(1, total)
-    self.perHost = max(1, perHost)
-    self.besideUrgent = max(0, besideUrgent)
-  }
 }
 
 /// The speed of the link, in classes.
