@@ -117,34 +117,15 @@ final class PrefetchWorker: Sendable {
 
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
-  /// The result of the checks before a load.
-  private enum StartCheck {
-    /// Load by this decision.
-    case load((resolution: Resolution, generation: Int?))
-    case leaveOut(Prefetch.Reason)
-  }
-
+  /// Waits until an image may be loaded or must be skipped, and loads or skips it; returns early after a stop.
   @PipelineActor private func fetch(_ index: Int) async {
-    switch await enter(index) {
-    case nil: break
-    case .leaveOut(let reason)?:
-      end(index, .skipped(reason))
-      // This path never suspends, and many such items in a row would block the thread.
-      await Task.yield()
-    case .load(let decided)?: await load(index, decided)
-    }
-  }
-
-  /// Waits until an image may be loaded or must be skipped; returns nil after a stop.
-  @PipelineActor private func enter(_ index: Int) async -> StartCheck? {
-    while true {
-      guard !isStopped else { return nil }
-      guard loader.resources.storage.pressure.allowsPrefetch else { return .leaveOut(.memory) }
+    while !isStopped {
+      guard loader.resources.storage.pressure.allowsPrefetch else { return await skip(index, .memory) }
       let generation = loader.resources.facts.generation
       let resolution = loader.resolve(items[index])
       let role: ImageVariant.Role
       switch verdict(resolution) {
-      case .skip(let reason): return .leaveOut(reason)
+      case .skip(let reason): return await skip(index, reason)
       case .load(let wanted): role = wanted
       }
       let variant = items[index][role]
@@ -152,11 +133,17 @@ final class PrefetchWorker: Sendable {
         (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.looks)
       }
       switch entry {
-      case .begin: return .load((resolution, generation))
-      case .leaveOut(let reason): return .leaveOut(reason)
+      case .begin: return await load(index, (resolution, generation))
+      case .leaveOut(let reason): return await skip(index, reason)
       case .wait: await undecided.wait { state.withLock { $0.looks != looks } ? () : nil }
       }
     }
+  }
+
+  @PipelineActor private func skip(_ index: Int, _ reason: Prefetch.Reason) async {
+    end(index, .skipped(reason))
+    // This path never suspends, and many such items in a row would block the thread.
+    await Task.yield()
   }
 
   /// Lets waiting items check again whether they may start.
