@@ -12,7 +12,7 @@ package struct FetchedImage: Sendable {
   var source: LoadedImage.Source
   /// The stored response, which tells the freshness; nil if it is unknown.
   var response: StoredResponse?
-  /// The ``ImageRevalidation/key`` of the revalidation that showing the image started; nil for none.
+  /// The ``RevalidationRequest/loadKey`` of the revalidation that showing the image started; nil for none.
   var revalidation: String?
   var notes: [String] = []
   /// The store that runs, for an image that callers may show before; it returns the image with its file.

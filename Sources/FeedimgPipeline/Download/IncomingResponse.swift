@@ -192,10 +192,10 @@ final class IncomingResponse: Sendable {
     }
   }
 
-  /// How to request the rest; nil if nothing has arrived or resuming is not safe.
-  private func resumption(_ body: Body) -> Resumption? {
+  /// How to request the rest once `more` bytes have arrived; nil if there are none or resuming is not safe.
+  private func resumption(_ body: Body, after more: Int = 0) -> Resumption? {
     guard purpose.isResumable, let head = body.lastHead else { return nil }
-    return Resumption(head, kept: body.start + body.count, now: DeltaSeconds.whole(resources.clock()))
+    return Resumption(head, kept: body.start + body.count + more, now: DeltaSeconds.whole(resources.clock()))
   }
 
   var hasResponse: Bool { state.withLock { $0.request.hasResponse } }
@@ -222,7 +222,9 @@ final class IncomingResponse: Sendable {
   func stop(isConnectionDead: Bool = false) -> Bool {
     let wantsStream = load.wantsStream
     return state.withLock { state in
-      if state.request.isReceiving, !isPromised(state.body) {
+      // A server that has shown support for range requests will send only the rest.
+      let isPromised = resumption(state.body, after: 1)?.supportsRanges == true
+      if state.request.isReceiving, !isPromised {
         // Bytes of another response must not replace those that a reader already has.
         guard isConnectionDead, state.restartsLeft > 0, !wantsStream else { return false }
         state.restartsLeft -= 1
@@ -230,14 +232,6 @@ final class IncomingResponse: Sendable {
       state.request.isStopped = true
       return true
     }
-  }
-
-  /// Whether the server has shown that it supports range requests, so that only the rest will arrive.
-  private func isPromised(_ body: Body) -> Bool {
-    guard purpose.isResumable, let head = body.lastHead else { return false }
-    return Resumption(head, kept: body.start + body.count + 1, now: DeltaSeconds.whole(resources.clock()))?
-      .supportsRanges
-      == true
   }
 
   // MARK: The head

@@ -1,4 +1,3 @@
-import FeedimgPolicy
 package import FeedimgSystem
 
 /// The charge of this machine's batteries at one moment.
@@ -7,14 +6,6 @@ package struct BatteryReading: Sendable, Hashable {
   package var percent: Int?
   /// The source in words, such as `BAT0, discharging`.
   package var source: String
-}
-
-extension BatteryReading {
-  /// Reads the battery; nil if a policy does not depend on it.
-  init?(for policy: CompiledPolicy) {
-    guard policy.needsBattery else { return nil }
-    self = BatteryReader().read()
-  }
 }
 
 /// Reads the batteries from the kernel's power supplies (`/sys/class/power_supply`).

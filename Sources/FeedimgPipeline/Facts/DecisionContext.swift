@@ -25,9 +25,6 @@ package final class DecisionContext: Sendable {
   /// Returns whether the reason of a rule mentions the size of the item.
   package func mentionsSize(rule: Int) -> Bool { sizedRules[rule - 1] }
 
-  /// Whether decisions depend on what the cache holds.
-  package var asksCache: Bool { reader.asksCache }
-
   /// The properties, other than the size, by which the decisions and reasons of two items differ.
   package struct ReasonsKey: Hashable, Sendable {
     var isLocal: Bool

@@ -97,36 +97,6 @@ import Synchronization
     probe = nil
   }
 
-  /// Pauses until the next listener; does nothing while there are listeners.
-  func rest() {
-    guard listeners.isEmpty, policy == nil else { return }
-    changes += 1
-    for task in tasks { task.cancel() }
-    polling?.cancel()
-    (tasks, polling) = ([], nil)
-    publish()
-  }
-
-  /// Tells all listeners that a fact has changed.
-  func report() {
-    changes += 1
-    publish()
-    let ordered = listeners.sorted { $0.key < $1.key }.map {
-      (priority: $0.value.priority(), listener: $0.value)
-    }
-    for priority in LoadPriority.allCases.reversed() {
-      for entry in ordered where entry.priority == priority { entry.listener.onChange() }
-    }
-  }
-
-  private func publish() {
-    snapshot.withLock { snapshot in
-      snapshot.generation = tasks.isEmpty ? nil : changes
-      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.unreported = nil }
-      snapshot.network = lastNetwork
-    }
-  }
-
   /// Starts to watch, so that transfers never reuse connections of an old network path.
   func watch() {
     guard tasks.isEmpty else { return }
@@ -157,6 +127,36 @@ import Synchronization
       }
     }
     pollFacts()
+  }
+
+  /// Pauses until the next listener; does nothing while there are listeners.
+  func rest() {
+    guard listeners.isEmpty, policy == nil else { return }
+    changes += 1
+    for task in tasks { task.cancel() }
+    polling?.cancel()
+    (tasks, polling) = ([], nil)
+    publish()
+  }
+
+  /// Tells all listeners that a fact has changed.
+  func report() {
+    changes += 1
+    publish()
+    let ordered = listeners.sorted { $0.key < $1.key }.map {
+      (priority: $0.value.priority(), listener: $0.value)
+    }
+    for priority in LoadPriority.allCases.reversed() {
+      for entry in ordered where entry.priority == priority { entry.listener.onChange() }
+    }
+  }
+
+  private func publish() {
+    snapshot.withLock { snapshot in
+      snapshot.generation = tasks.isEmpty ? nil : changes
+      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.unreported = nil }
+      snapshot.network = lastNetwork
+    }
   }
 
   private func note(_ new: NetworkState) {

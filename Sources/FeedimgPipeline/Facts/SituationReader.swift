@@ -28,7 +28,7 @@ package struct SituationReader {
   }
 
   /// Whether decisions depend on the cache; overrides can replace it.
-  var asksCache: Bool { !given.isSuperset(of: [.original, .thumbnail]) }
+  package var asksCache: Bool { !given.isSuperset(of: [.original, .thumbnail]) }
 
   /// Returns whether an item is loaded without the network.
   package func isLocal(_ item: FeedItem) -> Bool {

@@ -45,7 +45,7 @@ extension ImageLoader {
     by cache: CachePolicy = .default
   ) -> (ImageURL) -> Bool {
     let keys =
-      context.asksCache && cache.usesDisk
+      context.reader.asksCache && cache.usesDisk
       ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0.map { identity.key(of: $0.url) } } } : []
     let cached = Set(
       zip(keys, keys.isEmpty ? [] : resources.storage.store.contains(keys)).lazy.filter(\.1).map(\.0)
