@@ -16,7 +16,8 @@ extension ImageLoader {
     let context = decisionContext()
     // An empty cache is checked once for all items.
     let isEmpty =
-      !context.asksCache || (resources.storage.store.isEmpty && resources.storage.memory.encoded.count == 0)
+      !context.reader.asksCache
+      || (resources.storage.store.isEmpty && resources.storage.memory.encoded.count == 0)
     let isCached = isEmpty ? { _ in false } : presence(of: items, context)
     var writer = JSONWriter(.compact)
     var texts: [DecisionContext.ReasonsKey: LineText] = [:]

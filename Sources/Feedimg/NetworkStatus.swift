@@ -1,8 +1,10 @@
+import FeedimgJSON
 public import FeedimgModel
 import FeedimgPipeline
-import FeedimgReachability
+package import FeedimgReachability
 import FeedimgSettings
 import FeedimgSystem
+import Glibc
 import Synchronization
 
 /// The active network of this machine, read from netlink; needs no daemon and no privilege.
@@ -92,5 +94,68 @@ extension SettingsStore {
       }
       if isNew { onChange() }
     }
+  }
+}
+
+/// A change of the network, or its initial state.
+public struct NetworkChange: Sendable, Hashable {
+  /// The state before the change; nil for the initial state.
+  public var previous: NetworkState?
+  /// The state after the change.
+  public var state: NetworkState
+
+  /// Makes a change.
+  ///
+  /// - Parameters:
+  ///   - previous: The state before the change; nil for the initial state.
+  ///   - state: The state after the change.
+  public init(from previous: NetworkState?, to state: NetworkState) {
+    self.previous = previous
+    self.state = state
+  }
+
+  /// The reasons for the parts of the state that changed, in words.
+  public var why: String {
+    guard let previous else {
+      return state.kind == .offline ? state.reason : "\(state.reason); \(state.meteredReason)"
+    }
+    var reasons: [String] = []
+    if (state.kind, state.via, state.reason) != (previous.kind, previous.via, previous.reason) {
+      reasons.append(state.reason)
+    }
+    let isCostNew = (state.metered, state.meteredReason) != (previous.metered, previous.meteredReason)
+    if isCostNew, state.kind != .offline { reasons.append(state.meteredReason) }
+    if reasons.isEmpty { reasons.append(state.route.map { "the route is `\($0)`" } ?? state.reason) }
+    return reasons.joined(separator: "; ")
+  }
+
+  /// Returns the state as one line of JSON, with the time, the previous kind (`null` at first) and the
+  /// reason.
+  ///
+  /// - Parameter time: When the change was reported, in the format of RFC 3339.
+  /// - Returns: One JSON object.
+  public func json(at time: String) -> String {
+    var object = JSONObject([("time", .string(time)), ("from", .optional(previous?.kind.rawValue))])
+    if case .object(let members) = state.jsonValue {
+      for member in members.members { object[member.name] = member.value }
+    }
+    object["why"] = .string(why)
+    return JSONValue.object(object).text(.compact)
+  }
+}
+
+extension NetworkServices {
+  /// Chooses the D-Bus services that a configuration leads to.
+  ///
+  /// The addresses of the buses come from D-Bus's own variables, or are the usual ones. The portal is used
+  /// only inside a sandbox, because netlink tells more outside of one.
+  package init(of configuration: ImageLoader.Configuration) {
+    let environment = configuration.environment
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    self.init(system: variable("DBUS_SYSTEM_BUS_ADDRESS").map { .at($0) } ?? .system)
+    // Snap sets this variable; Flatpak creates this file.
+    guard variable("SNAP") != nil || access("/.flatpak-info", F_OK) == 0 else { return }
+    let usual = variable("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
+    portal = (variable("DBUS_SESSION_BUS_ADDRESS") ?? usual).map { .at($0) } ?? .none
   }
 }

@@ -12,7 +12,7 @@ package struct FetchedImage: Sendable {
   var source: LoadedImage.Source
   /// The stored response, which tells the freshness; nil if it is unknown.
   var response: StoredResponse?
-  /// The ``ImageRevalidation/key`` of the revalidation that showing the image started; nil for none.
+  /// The ``RevalidationRequest/loadKey`` of the revalidation that showing the image started; nil for none.
   var revalidation: String?
   var notes: [String] = []
   /// The store that runs, for an image that callers may show before; it returns the image with its file.
@@ -88,5 +88,27 @@ extension ImageFreshness {
       age: freshness.age,
       left: freshness.left
     )
+  }
+}
+
+extension LoaderResources {
+  /// Reads an image from disk, and adds it to memory.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the image in the cache.
+  ///   - sent: The request fields of the program; the image must suit those that `Vary` names.
+  ///   - fillsMemory: Whether memory keeps the image.
+  /// - Returns: The image; nil if the disk has none.
+  @PipelineActor func stored(
+    _ key: String,
+    for sent: HTTPFields,
+    fillsMemory: Bool = true
+  ) async -> FetchedImage? {
+    let image = await storage.disk.run { [memory = storage.memory, store = storage.store] in
+      let read = { store.read(key, for: sent).map(MemoryCache.Image.init) }
+      return fillsMemory ? memory.fill(key, from: read) : read()
+    }
+    LoadEventReporter.report(image == nil ? .missed : .found(.disk))
+    return image.map { FetchedImage($0, from: .disk) }
   }
 }

@@ -1,4 +1,4 @@
-import FeedimgHTTPCache
+package import FeedimgHTTPCache
 package import FeedimgModel
 package import FeedimgSystem
 import Synchronization
@@ -77,4 +77,113 @@ package final class LoaderResources: Sendable {
     facts.observed(state)
     return state
   }
+}
+
+/// The sources of the facts, and the policy.
+package struct FactSources: Sendable {
+  let network: any NetworkMonitoring
+  let settings: any SettingsReading
+  /// The policy of the program; single loads may use another one.
+  let policy: PolicyInForce
+  let hostFacts: HostFacts
+  /// The ledger; nil if usage is not counted.
+  let usage: (any UsageKeeping)?
+  package let meter: UsageMeter?
+  /// The stored bandwidth; nil if nothing is kept between runs.
+  let bandwidthMemory: BandwidthMemory?
+  /// The policies that callers name for single loads.
+  let namedPolicies = NamedPolicies()
+
+  /// - Parameters:
+  ///   - network: The network.
+  ///   - settings: The user's settings.
+  ///   - policy: The policy of the program.
+  ///   - hostFacts: The facts of the application.
+  ///   - usage: The ledger; nil to count nothing.
+  ///   - bandwidthMemory: The stored bandwidth; nil to keep none.
+  ///   - time: The clock of the meter.
+  ///   - writes: The thread that writes the ledger.
+  package init(
+    network: any NetworkMonitoring,
+    settings: any SettingsReading,
+    policy: PolicyInForce,
+    hostFacts: HostFacts = HostFacts([]),
+    usage: (any UsageKeeping)? = nil,
+    bandwidthMemory: BandwidthMemory? = nil,
+    time: MonotonicTime,
+    writes: ThreadExecutor
+  ) {
+    (self.network, self.settings, self.policy, self.hostFacts) = (network, settings, policy, hostFacts)
+    (self.usage, self.bandwidthMemory) = (usage, bandwidthMemory)
+    meter = usage.map { UsageMeter($0, network: network, time: time, on: writes) }
+  }
+}
+
+/// The cache in memory and on disk, and the threads that use its files.
+package final class ImageStorage: Sendable {
+  package let store: any ImageStoring
+  package let memory: MemoryCache
+  let budget: MemoryBudget
+  package let pressure: MemoryPressure
+  /// The thread on which loads read files; starts with the first load.
+  package let disk = ThreadExecutor("feedimg-disk")
+  /// The thread that writes the cache and the usage ledger, so that no reader waits behind a write.
+  package let writes = ThreadExecutor("feedimg-writes")
+  let stores = StoresInFlight()
+  let uses: MemoryUseRecorder
+
+  /// - Parameters:
+  ///   - store: The cache on disk.
+  ///   - memory: The cache in memory.
+  ///   - budget: The limits of the memory.
+  ///   - identity: The program's request fields, by which the store chooses among responses of a URL.
+  ///   - environment: The variables that name files of the system's memory pressure.
+  package init(
+    _ store: any ImageStoring,
+    _ memory: MemoryCache,
+    budget: MemoryBudget,
+    identity: RequestIdentity,
+    environment: [String: String]
+  ) {
+    (self.store, self.memory, self.budget) = (store, memory, budget)
+    pressure = MemoryPressure(memory, environment: environment)
+    uses = MemoryUseRecorder(of: store, for: identity.sent, on: writes)
+    memory.whenFilled { [weak pressure] in pressure?.start() }
+  }
+
+  deinit {
+    disk.stop()
+    writes.stop()
+  }
+}
+
+/// The downloader with its scheduler and retries.
+package struct Transport: Sendable {
+  let downloader: any Downloading
+  /// The header fields and timeouts of the program's requests; single loads may add fields.
+  let identity: RequestIdentity
+  /// The service; nil if this process loads images itself.
+  let service: ServiceClient?
+  let scheduler: DownloadScheduler
+  package let retries: RetryController
+
+  package init(
+    _ downloader: any Downloading,
+    identity: RequestIdentity = RequestIdentity(userAgent: "feedimg"),
+    service: ServiceClient? = nil,
+    retries: RetrySchedule = RetrySchedule(),
+    time: MonotonicTime
+  ) {
+    (self.downloader, self.identity, self.service) = (downloader, identity, service)
+    scheduler = DownloadScheduler(time, interval: identity.requests.interval)
+    self.retries = RetryController(time, schedule: retries)
+  }
+}
+
+/// The loads, revalidations and transfers that run, and their observers.
+package struct RunningLoads: Sendable {
+  let coalescer = Coalescer<FetchedImage>()
+  let revalidator: Revalidator
+  package let transfers = TransferRegistry()
+  let observers: [any LoadObserving]
 }

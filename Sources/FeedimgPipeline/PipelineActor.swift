@@ -1,3 +1,4 @@
+import FeedimgModel
 import FeedimgSystem
 
 /// Runs loads, the scheduler, the retry controller and the fact monitor on one thread, `feedimg-pipeline`.
@@ -21,5 +22,28 @@ import FeedimgSystem
     _ operation: @escaping @PipelineActor @Sendable () async -> Value
   ) -> Task<Value, Never> {
     Task(executorPreference: shared.executor) { await operation() }
+  }
+}
+
+extension Promise {
+  /// Starts a task that resolves a promise, and waits for the value.
+  ///
+  /// Cancelling the calling task cancels the started task.
+  ///
+  /// - Parameter work: Resolves the promise before it ends.
+  /// - Returns: The value, and a closure that cancels the work.
+  static func of<Success>(
+    _ work: @escaping @Sendable (Promise) async -> Void
+  ) async -> (first: Value, leave: @Sendable () -> Void) where Value == Result<Success, LoadError> {
+    let promise = Promise()
+    let task = PipelineActor.task { await work(promise) }
+    let first = await withTaskCancellationHandler {
+      await promise.value()
+    } onCancel: {
+      task.cancel()
+    }
+    return (
+      first ?? .failure(LoadError(.cancelled, message: "the load was cancelled")), { task.cancel() }
+    )
   }
 }

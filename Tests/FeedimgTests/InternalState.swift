@@ -9,13 +9,13 @@ import Synchronization
 extension Coalescer {
   /// Whether no load runs and no caller waits.
   var isIdle: Bool {
-    state.withLock { $0.entries.isEmpty && $0.keys.isEmpty && $0.left.isEmpty && $0.ending.isEmpty }
+    state.withLock { $0.entries.isEmpty && $0.ending.isEmpty }
   }
 }
 
 extension Coalescer {
   /// The number of callers that wait.
-  var count: Int { state.withLock { $0.keys.count } }
+  var count: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.callers.count } } }
 }
 
 extension SchedulerState {

@@ -251,12 +251,11 @@ import Testing
       shown: stored,
       isReload: false
     )
-    let outcome = await revalidation.outcome(
-      LoadWaiter(),
-      LoadHandle(.near),
-      since: nil,
-      while: { true }
-    )
+    let caller = Revalidator.Requests.Caller(LoadHandle(.near))
+    let revalidator = test.loader.resources.loads.revalidator
+    let outcome = await revalidator.outcome(revalidation.loadKey, of: url, caller) { load in
+      await revalidation.perform(load, since: nil, while: { true })
+    }
     guard case .finished(let new, _) = outcome else {
       Issue.record("no response")
       return

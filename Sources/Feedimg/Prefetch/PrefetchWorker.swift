@@ -117,34 +117,15 @@ final class PrefetchWorker: Sendable {
 
   private var isStopped: Bool { state.withLock(\.isStopped) }
 
-  /// The result of the checks before a load.
-  private enum StartCheck {
-    /// Load by this decision.
-    case load((resolution: Resolution, generation: Int?))
-    case leaveOut(Prefetch.Reason)
-  }
-
+  /// Waits until an image may be loaded or must be skipped, and loads or skips it; returns early after a stop.
   @PipelineActor private func fetch(_ index: Int) async {
-    switch await enter(index) {
-    case nil: break
-    case .leaveOut(let reason)?:
-      end(index, .skipped(reason))
-      // This path never suspends, and many such items in a row would block the thread.
-      await Task.yield()
-    case .load(let decided)?: await load(index, decided)
-    }
-  }
-
-  /// Waits until an image may be loaded or must be skipped; returns nil after a stop.
-  @PipelineActor private func enter(_ index: Int) async -> StartCheck? {
-    while true {
-      guard !isStopped else { return nil }
-      guard loader.resources.storage.pressure.allowsPrefetch else { return .leaveOut(.memory) }
+    while !isStopped {
+      guard loader.resources.storage.pressure.allowsPrefetch else { return await skip(index, .memory) }
       let generation = loader.resources.facts.generation
-      let decided = loader.decide(items[index])
+      let resolution = loader.resolve(items[index])
       let role: ImageVariant.Role
-      switch verdict(decided) {
-      case .skip(let reason): return .leaveOut(reason)
+      switch verdict(resolution) {
+      case .skip(let reason): return await skip(index, reason)
       case .load(let wanted): role = wanted
       }
       let variant = items[index][role]
@@ -152,11 +133,17 @@ final class PrefetchWorker: Sendable {
         (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.looks)
       }
       switch entry {
-      case .begin: return .load((decided.resolution, generation))
-      case .leaveOut(let reason): return .leaveOut(reason)
+      case .begin: return await load(index, (resolution, generation))
+      case .leaveOut(let reason): return await skip(index, reason)
       case .wait: await undecided.wait { state.withLock { $0.looks != looks } ? () : nil }
       }
     }
+  }
+
+  @PipelineActor private func skip(_ index: Int, _ reason: Prefetch.Reason) async {
+    end(index, .skipped(reason))
+    // This path never suspends, and many such items in a row would block the thread.
+    await Task.yield()
   }
 
   /// Lets waiting items check again whether they may start.
@@ -179,9 +166,7 @@ final class PrefetchWorker: Sendable {
     operation.listener = { [weak self] in self?.note($0, index, isFirst: $2) }
     operation.decided = decided
     operation.allowsFallback = { [weak self] in
-      guard let self else { return false }
-      let verdict = verdict($0.decision, in: $0.situation, by: loader.policy.current())
-      return if case .load = verdict { true } else { false }
+      if case .load = self?.verdict($0) { true } else { false }
     }
     let load = PipelineActor.task { [operation] in
       await Result.of { () async throws(LoadError) in try await operation.run() }
@@ -282,21 +267,13 @@ final class PrefetchWorker: Sendable {
 
 /// Applies the prefetch rule to an item, and ends items by it.
 extension PrefetchWorker {
-  func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.decide(items[index])) }
+  func verdict(_ index: Int) -> PrefetchRule.Verdict { verdict(loader.resolve(items[index])) }
 
-  func verdict(_ decided: DecisionContext.Decided) -> PrefetchRule.Verdict {
-    verdict(decided.decision, in: decided.situation, by: decided.context.policy)
-  }
-
-  func verdict(
-    _ decision: Decision,
-    in situation: Situation,
-    by policy: CompiledPolicy
-  ) -> PrefetchRule.Verdict {
+  func verdict(_ resolution: Resolution) -> PrefetchRule.Verdict {
     PrefetchRule.verdict(
-      decision,
-      in: situation,
-      setsPriority: policy.table.setsPriority,
+      resolution.decision,
+      in: resolution.situation,
+      setsPriority: loader.policy.current().table.setsPriority,
       waits: waits
     )
   }
@@ -332,5 +309,37 @@ extension PrefetchWorker {
     // Another load has fetched the image, and it could not be kept.
     case .load(.thumbnail): end(index, .skipped(.cached))
     }
+  }
+}
+
+/// Decides whether to fetch an image that no view shows yet.
+///
+/// Only an image that the policy would load is fetched, and only while data is free. A table with a
+/// `priority` column makes one exception: `now` and `soon` permit the load at any cost, and `idle` does not.
+enum PrefetchRule {
+  enum Verdict: Hashable {
+    case load(ImageVariant.Role)
+    case skip(Prefetch.Reason)
+  }
+
+  /// Returns the image to fetch, or the reason to skip the item.
+  ///
+  /// If the item may wait for a better network, a cached thumbnail is not enough where the original could
+  /// be loaded there.
+  static func verdict(
+    _ decision: Decision,
+    in situation: Situation,
+    setsPriority: Bool,
+    waits: Bool = false
+  ) -> Verdict {
+    let isOffline = situation.network == .offline
+    let isFree = situation.metered == .no && !situation.isRoaming && !situation.savesData
+    guard let role = decision.load else {
+      guard decision.source == .cache else { return .skip(isOffline ? .offline : .policy) }
+      guard waits, decision.image == .thumbnail, situation.original == .remote else { return .skip(.cached) }
+      return .skip(isOffline ? .offline : isFree ? .cached : .dataCosts)
+    }
+    guard setsPriority ? isFree || decision.urgency != .idle : isFree else { return .skip(.dataCosts) }
+    return .load(role)
   }
 }

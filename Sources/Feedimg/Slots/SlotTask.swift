@@ -325,3 +325,118 @@ extension SlotTask {
       )
   }
 }
+
+extension SlotTask {
+  /// How long a transfer continues after its slot leaves, so that another view can join it.
+  ///
+  /// A detail view, for example, takes over the image of a row. The time is three frames: the detail view is
+  /// bound in the same turn of the event loop that clears the row.
+  static let grace: Duration = .milliseconds(50)
+
+  /// Continues if the same pictures are bound again; the load keeps running.
+  ///
+  /// Another size is decoded after the current one; if several follow, only the latest is.
+  ///
+  /// - Returns: False if a new task must start: the pictures differ, or the load failed or ended as a
+  ///   placeholder.
+  func bindAgain(
+    _ item: FeedItem,
+    _ pixels: DecodeRequest?,
+    _ facts: [String: String],
+    _ priority: LoadPriority
+  ) -> Bool {
+    let pixels = loader.resources.pixels == nil ? nil : pixels
+    let binding = state.withLock { $0.isOver ? nil : $0.binding }
+    guard let binding, let shown = screen.latest,
+      shown.goesOn(with: Presentation(item: item, pixels, facts: facts))
+    else { return false }
+    guard (shown.item, shown.request) != (item, pixels) else {
+      guard screen.isCurrent(binding) else { return false }
+      goOn(priority, isNewSize: false)
+      return true
+    }
+    let first = loader.firstPresentation(of: item, pixels, facts)
+    guard screen.change({ $0.bindAgain(binding, first) }) else { return false }
+    goOn(priority, isNewSize: shown.request != pixels)
+    return true
+  }
+
+  /// Lets the running task go on, or starts it again.
+  private func goOn(_ priority: LoadPriority, isNewSize: Bool) {
+    let goesOn = state.withLock { state in
+      // A running task reads the size just before decoding, and continues if it used another one. Without a new
+      // size it may be about to end, so the presentation decides. A task can also end because no thread was
+      // available.
+      let goesOn = state.isRunning && (isNewSize || screen.latest?.isLoading != false)
+      if !goesOn { state.isJustBound = true } else if isNewSize { state.isResized = true }
+      return goesOn
+    }
+    guard !goesOn else { return setPriority(priority) }
+    handle.priority = priority
+    reconsider()
+  }
+
+  /// Ends the task because another item is bound.
+  ///
+  /// If a transfer runs, the task ends after a moment, so that another slot can join the transfer.
+  func leave() {
+    guard state.withLock({ $0.isReceiving && !$0.isOver }) else { return cancel() }
+    calls.close()
+    Task { [self] in
+      try? await loader.resources.time.sleep(Self.grace)
+      cancel()
+    }
+  }
+
+  /// Returns whether the chosen image is already being transferred, so that a pause would save no data.
+  func isUnderWay(_ resolution: Resolution, of item: FeedItem) -> Bool {
+    guard let variant = resolution.decision.image.role.flatMap({ item[$0] }) else { return false }
+    return loader.resources.loads.transfers.present.contains {
+      $0.role != nil && $0.url.key == variant.url.key
+    }
+  }
+}
+
+extension ImageLoader {
+  /// Returns the presentation of an item that is available without waiting.
+  ///
+  /// - Returns: The image or thumbnail if the policy chooses it and memory holds it; otherwise the
+  ///   placeholder.
+  func firstPresentation(
+    of item: FeedItem,
+    _ pixels: DecodeRequest?,
+    _ facts: [String: String]
+  ) -> Presentation {
+    let first = firstImage(of: item, pixels, facts)
+    guard let pixels, first.image == nil else { return first }
+    return first.drawingPlaceholder(pixels)
+  }
+
+  private func firstImage(
+    of item: FeedItem,
+    _ pixels: DecodeRequest?,
+    _ facts: [String: String]
+  ) -> Presentation {
+    var first = Presentation(item: item, pixels, facts: facts)
+    let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter {
+      resources.storage.memory[identity.key(of: $0.url)] != nil
+    }
+    guard !inMemory.isEmpty else { return first }
+    let load = ImageLoad(loader: self, item: item, facts: facts)
+    let resolution = load.resolution()
+    let decision = resolution.decision
+    let role = decision.load == nil ? decision.image.role : decision.show.role
+    guard let variant = inMemory.first(where: { $0.role == role }),
+      let kept = resources.storage.memory[identity.key(of: variant.url)]
+    else { return first }
+    var image = load.loaded(FetchedImage(kept, from: .memory), variant, resolution)
+    if let request = pixels {
+      guard let bitmap = resources.pixels?.kept(of: variant.url, request) else { return first }
+      (image.bitmap, image.request) = (bitmap, request)
+    }
+    first.resolution = resolution
+    first.content = .image(image)
+    first.isLoading = decision.load != nil
+    return first
+  }
+}

@@ -52,16 +52,6 @@ package final class DecodingQueue: Sendable {
     }.bitmap
   }
 
-  /// Decodes the first bytes of an image, and does not keep the pixels.
-  func scan(
-    _ bytes: [UInt8],
-    of url: ImageURL,
-    _ request: DecodeRequest,
-    handle: LoadHandle
-  ) async throws(DecodeError) -> DecodedImage {
-    try await decoded(bytes, of: url, request, handle) { _ in }
-  }
-
   /// Decodes all frames of a complete image.
   ///
   /// Memory does not keep them.
@@ -80,14 +70,19 @@ package final class DecodingQueue: Sendable {
 
   /// Begins a pass over the frames of a complete image.
   func frames(_ bytes: [UInt8], _ request: DecodeRequest) async throws(DecodeError) -> any FrameReading {
-    try await inTurn { [decoder] () async throws(DecodeError) -> any FrameReading in
-      let frames = try await decoder.frames(bytes, request)
-      return request.processors.isEmpty ? frames : ProcessedFrames(frames, request)
-    }
+    try await inTurn { [decoder] () async throws(DecodeError) in try await decoder.frames(bytes, request) }
   }
 
-  func frame(of reader: any FrameReading) async throws(DecodeError) -> ImageAnimation.Frame? {
-    try await inTurn { () async throws(DecodeError) in try await reader.next() }
+  /// Returns the next frame of a pass, after the processors of the request.
+  func frame(
+    of reader: any FrameReading,
+    _ request: DecodeRequest
+  ) async throws(DecodeError) -> ImageAnimation.Frame? {
+    try await inTurn { () async throws(DecodeError) in
+      guard var frame = try await reader.next() else { return nil }
+      frame.bitmap = try request.processed(frame.bitmap)
+      return frame
+    }
   }
 
   /// Runs the body with the priority of a visible image when a decoder is free.
@@ -102,12 +97,12 @@ package final class DecodingQueue: Sendable {
   /// Joins the decoding of the same pixels, or starts it.
   ///
   /// The decoding calls `keep` before any caller receives the pixels, unless all callers have left.
-  private func decoded(
+  func decoded(
     _ bytes: [UInt8],
     of url: ImageURL,
     _ request: DecodeRequest,
     _ handle: LoadHandle,
-    keep: @escaping @Sendable (DecodedImage) -> Void
+    keep: @escaping @Sendable (DecodedImage) -> Void = { _ in }
   ) async throws(DecodeError) -> DecodedImage {
     let (decoder, places) = (decoder, places)
     let key = Self.key(bytes, url, request)
@@ -120,7 +115,7 @@ package final class DecodingQueue: Sendable {
           }
         }
         return .success(outcome ?? .failure(Self.cancelled))
-      }.value
+      }
     } catch {
       throw Self.cancelled
     }
@@ -186,23 +181,5 @@ extension PriorityWaiters<LoadPriority> {
     }
     guard await place(ticket) else { return nil }
     return await body()
-  }
-}
-
-/// The frames of an animation after the processors of a request.
-final class ProcessedFrames: FrameReading {
-  private let frames: any FrameReading
-  private let request: DecodeRequest
-
-  init(_ frames: any FrameReading, _ request: DecodeRequest) {
-    (self.frames, self.request) = (frames, request)
-  }
-
-  var loopCount: Int? { frames.loopCount }
-
-  func next() async throws(DecodeError) -> ImageAnimation.Frame? {
-    guard var frame = try await frames.next() else { return nil }
-    frame.bitmap = try request.processed(frame.bitmap)
-    return frame
   }
 }

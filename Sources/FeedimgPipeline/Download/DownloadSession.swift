@@ -35,14 +35,17 @@ import Synchronization
     while parts < Self.maximumParts {
       let transfer = Transfer()
       LoadEventReporter.report(.queued)
-      guard await scheduler.slot(ticket, download(transfer)) else { throw cancelled }
+      guard await scheduler.slot(ticket, download(transfer)) else {
+        throw LoadError(.cancelled, url: request.url, message: "cancelled")
+      }
       LoadEventReporter.report(.started)
       do throws(LoadError) {
         try await send(transfer, ticket)
         guard incoming.lacksRest else { return }
         parts += 1
       } catch {
-        guard !Task.isCancelled, mayContinue(after: error, transfer) else {
+        // Continue by requesting the rest or the whole body.
+        guard !Task.isCancelled, incoming.startsOver || transfer.isStopped && error.isInterruption else {
           throw transfer.isMoved && error.isInterruption ? error.markedAsOldPath : error
         }
         if incoming.startsOver { parts += 1 }
@@ -51,13 +54,6 @@ import Synchronization
       scheduler.stopped(ticket)
     }
     throw LoadError(.truncated, url: request.url, message: "the server sent the image in too many parts")
-  }
-
-  /// Whether to continue after an error, by requesting the rest or the whole body.
-  private func mayContinue(after error: LoadError, _ transfer: Transfer) -> Bool {
-    if incoming.startsOver { return true }
-    guard transfer.isStopped else { return false }
-    return error.isInterruption
   }
 
   /// The actions that the scheduler may take on a transfer.
@@ -129,8 +125,6 @@ import Synchronization
       }
     }
   }
-
-  private var cancelled: LoadError { LoadError(.cancelled, url: request.url, message: "cancelled") }
 
   /// One request, which can stop without ending the load.
   @PipelineActor private final class Transfer {

@@ -71,8 +71,8 @@ final class IncomingResponse: Sendable {
     }
   }
 
-  private struct State {
-    var requestedAt: Double
+  /// The body so far, and the responses that it comes from.
+  private struct Body {
     /// The response to which the bytes so far belong, as if it had the whole body; its status may be
     /// 304.
     var response: StoredResponse?
@@ -85,19 +85,26 @@ final class IncomingResponse: Sendable {
     var count = 0
     /// The number of these bytes that the disk has as a partial download.
     var storedCount = 0
-    /// Whether the disk has a partial download; it is removed when another response replaces it.
-    var hasPartial = false
     var mediaType: String?
+    var scans = ScanSelector()
+
+    var progress: LoadProgress {
+      LoadProgress(received: ByteCount(count), total: response?.head.contentLength.map { ByteCount($0) })
+    }
+  }
+
+  /// The file of the body.
+  private struct BodyFile {
     /// The reason why the body is not stored; nil while it may be stored.
     var obstacle: String?
     var writer: (any ImageWriting)?
-    var stream: StreamingResponse?
-    var scans = ScanSelector()
-    /// Reads the file of the body for slow readers; created once the body is longer than
-    /// ``ResponseStream/window``.
+    /// Reads the file for slow readers; created once the body is longer than ``ResponseStream/window``.
     var written: (any WrittenReading)?
+  }
 
-    // The state of the current request:
+  /// The current request, and its response.
+  private struct Request {
+    var startedAt: Double
     var resumption: Resumption?
     var hasResponse = false
     /// Whether the arriving bytes belong to the body.
@@ -106,9 +113,10 @@ final class IncomingResponse: Sendable {
     var startsOver = false
     /// Whether to ignore all bytes that still arrive.
     var isStopped = false
-    /// The number of restarts left when the network path changes during a response that cannot resume.
-    var restartsLeft = 2
+  }
 
+  /// The bytes to report.
+  private struct Backlogs {
     /// For the callers, of the current request.
     var progress = Backlog()
     /// For the measurement of the link and for programs that show all transfers.
@@ -117,28 +125,36 @@ final class IncomingResponse: Sendable {
     var schedule: Backlog
   }
 
+  private struct State {
+    var body = Body()
+    var file = BodyFile()
+    var request: Request
+    var backlogs: Backlogs
+    var stream: StreamingResponse?
+    /// Whether the disk has a partial download; it is removed when another response replaces it.
+    var hasPartial = false
+    /// The number of restarts left when the network path changes during a response that cannot resume.
+    var restartsLeft = 2
+  }
+
   private let purpose: Purpose
   private let load: InFlightLoad
-  private let clock: @Sendable () -> Double
-  private let time: MonotonicTime
-  private let scheduler: DownloadScheduler
-  private let liveness: NetworkLiveness
-  private let onProgress: @Sendable () -> Void
+  private let resources: LoaderResources
   let reporter = LoadEventReporter.present
   /// Guards the response as it grows.
   private let state: Mutex<State>
   private let memory = BodyMemory()
 
   init(_ purpose: Purpose, _ load: InFlightLoad, of resources: LoaderResources) {
-    (self.purpose, self.load) = (purpose, load)
-    (clock, time, scheduler, liveness) = (
-      resources.clock, resources.time, resources.transport.scheduler, resources.transport.retries.liveness
-    )
-    onProgress = { [transfers = resources.loads.transfers] in transfers.notify() }
+    (self.purpose, self.load, self.resources) = (purpose, load, resources)
     let now = resources.time.now()
     // A retry continues the stream that readers already have.
     state = Mutex(
-      State(requestedAt: resources.clock(), stream: load.response, schedule: Backlog(reportedAt: now))
+      State(
+        request: Request(startedAt: resources.clock()),
+        backlogs: Backlogs(schedule: Backlog(reportedAt: now)),
+        stream: load.response
+      )
     )
   }
 
@@ -148,10 +164,15 @@ final class IncomingResponse: Sendable {
   func resume(_ partial: PartialDownload) {
     guard partial.response.matches(purpose.sent) else { return }
     state.withLock { state in
-      (state.response, state.lastHead) = (partial.response, partial.response.head)
-      (state.bytes, state.count) = (partial.bytes, partial.bytes.count)
-      (state.storedCount, state.hasPartial) = (partial.bytes.count, true)
-      state.mediaType = MediaType.sniff(
+      state.body = Body(
+        response: partial.response,
+        lastHead: partial.response.head,
+        bytes: partial.bytes,
+        count: partial.bytes.count,
+        storedCount: partial.bytes.count
+      )
+      state.hasPartial = true
+      state.body.mediaType = MediaType.sniff(
         Array(partial.bytes.prefix(MediaType.prefixLength)),
         declared: partial.response.head.fields["Content-Type"]
       )
@@ -162,35 +183,35 @@ final class IncomingResponse: Sendable {
   ///
   /// - Returns: The fields that request the rest; empty to request the whole body.
   func prepare() -> HTTPFields {
-    let (requestedAt, now) = (clock(), time.now())
+    let (requestedAt, now) = (resources.clock(), resources.time.now())
     return state.withLock { state in
-      state.resumption = resumption(state)
-      (state.requestedAt, state.hasResponse, state.isReceiving) = (requestedAt, false, false)
-      (state.startsOver, state.isStopped) = (false, false)
-      (state.progress.reportedAt, state.totals.reportedAt, state.schedule.reportedAt) = (nil, nil, now)
-      return state.resumption?.fields ?? HTTPFields()
+      state.request = Request(startedAt: requestedAt, resumption: resumption(state.body))
+      (state.backlogs.progress.reportedAt, state.backlogs.totals.reportedAt) = (nil, nil)
+      state.backlogs.schedule.reportedAt = now
+      return state.request.resumption?.fields ?? HTTPFields()
     }
   }
 
-  /// How to request the rest; nil if nothing has arrived or resuming is not safe.
-  private func resumption(_ state: State) -> Resumption? {
-    guard purpose.isResumable, let head = state.lastHead else { return nil }
-    return Resumption(head, kept: state.start + state.count, now: DeltaSeconds.whole(clock()))
+  /// How to request the rest once `more` bytes have arrived; nil if there are none or resuming is not safe.
+  private func resumption(_ body: Body, after more: Int = 0) -> Resumption? {
+    guard purpose.isResumable, let head = body.lastHead else { return nil }
+    return Resumption(head, kept: body.start + body.count + more, now: DeltaSeconds.whole(resources.clock()))
   }
 
-  var hasResponse: Bool { state.withLock { $0.hasResponse } }
+  var hasResponse: Bool { state.withLock { $0.request.hasResponse } }
 
   /// Whether the transfer failed only because the whole body must be requested again.
-  var startsOver: Bool { state.withLock { $0.startsOver } }
+  var startsOver: Bool { state.withLock { $0.request.startsOver } }
 
   /// Whether the server sent less than requested, so that the rest can be requested at once.
   var lacksRest: Bool {
     state.withLock { state in
-      guard state.isReceiving, let total = state.response?.head.contentLength, state.count > state.storedCount
+      guard state.request.isReceiving, let total = state.body.response?.head.contentLength,
+        state.body.count > state.body.storedCount
       else {
         return false
       }
-      return state.start + state.count < total && resumption(state) != nil
+      return state.body.start + state.body.count < total && resumption(state.body) != nil
     }
   }
 
@@ -201,34 +222,28 @@ final class IncomingResponse: Sendable {
   func stop(isConnectionDead: Bool = false) -> Bool {
     let wantsStream = load.wantsStream
     return state.withLock { state in
-      if state.isReceiving, !isPromised(state) {
+      // A server that has shown support for range requests will send only the rest.
+      let isPromised = resumption(state.body, after: 1)?.supportsRanges == true
+      if state.request.isReceiving, !isPromised {
         // Bytes of another response must not replace those that a reader already has.
         guard isConnectionDead, state.restartsLeft > 0, !wantsStream else { return false }
         state.restartsLeft -= 1
       }
-      state.isStopped = true
+      state.request.isStopped = true
       return true
     }
-  }
-
-  /// Whether the server has shown that it supports range requests, so that only the rest will arrive.
-  private func isPromised(_ state: State) -> Bool {
-    guard purpose.isResumable, let head = state.lastHead else { return false }
-    return Resumption(head, kept: state.start + state.count + 1, now: DeltaSeconds.whole(clock()))?
-      .supportsRanges
-      == true
   }
 
   // MARK: The head
 
   func begin(_ head: ResponseHead, _ onEvent: Listener) throws(LoadError) {
-    scheduler.link.withLock { $0.respond(at: time.now()) }
+    resources.transport.scheduler.link.withLock { $0.respond(at: resources.time.now()) }
     reporter?.report(.responded(status: head.status))
     onEvent(.responded(status: head.status))
     // Ignore a response after the stop, because its effects could not be undone.
     let (isStopped, requestedAt) = state.withLock { state in
-      state.hasResponse = true
-      return (state.isStopped, state.requestedAt)
+      state.request.hasResponse = true
+      return (state.request.isStopped, state.request.startedAt)
     }
     if isStopped { throw Self.stopped }
     try purpose.check(head)
@@ -236,20 +251,20 @@ final class IncomingResponse: Sendable {
       head: head,
       varied: Vary(head.fields).select(from: purpose.sent),
       requestedAt: requestedAt,
-      respondedAt: clock()
+      respondedAt: resources.clock()
     )
     switch try step(response) {
     case .append: try append(response)
     case .complete:
       state.withLock { state in
-        state.response?.head.contentLength = state.count
-        state.response?.head.endsByClosing = false
+        state.body.response?.head.contentLength = state.body.count
+        state.body.response?.head.endsByClosing = false
       }
     case .replace: try replace(response)
     case .startOver:
       state.withLock { state in
         discardBody(&state)
-        state.startsOver = true
+        state.request.startsOver = true
       }
       throw LoadError(
         .truncated,
@@ -262,7 +277,9 @@ final class IncomingResponse: Sendable {
 
   private func step(_ response: StoredResponse) throws(LoadError) -> Resumption.Step {
     let head = response.head
-    if let resumption = state.withLock({ $0.resumption }), !(head.status == 304 && purpose.isConditional) {
+    if let resumption = state.withLock({ $0.request.resumption }),
+      !(head.status == 304 && purpose.isConditional)
+    {
       return resumption.step(head)
     }
     guard purpose.isImage else { return .replace }
@@ -274,18 +291,21 @@ final class IncomingResponse: Sendable {
   private func replace(_ response: StoredResponse) throws(LoadError) {
     let (old, stream) = state.withLock { ($0, $0.stream) }
     if let stream, response.head.status != 304 { try continueStream(stream, with: response) }
-    if let old = old.writer { keepPartialOrDiscard(old) }
+    if let old = old.file.writer, !keepPartial() {
+      old.discard()
+      state.withLock { $0.file.writer = nil }
+    }
     let start = response.head.part?.lowerBound ?? 0
     let obstacle = purpose.storageObstacle(response)
     let isStreamed = purpose.isStreamed(response.head)
     let streaming = isStreamed && !purpose.isImage ? stream ?? StreamingResponse(response) : stream
     try state.withLock { state throws(LoadError) in
-      if state.isStopped { throw Self.stopped }
+      if state.request.isStopped { throw Self.stopped }
       discardBody(&state)
-      (state.response, state.lastHead, state.start) = (response, response.head, start)
-      state.isReceiving = response.head.status != 304
-      (state.obstacle, state.stream) = (obstacle, streaming)
-      if purpose.isImage { state.bytes.reserveCapacity(min(response.head.contentLength ?? 0, 1 << 20)) }
+      (state.body.response, state.body.lastHead, state.body.start) = (response, response.head, start)
+      state.request.isReceiving = response.head.status != 304
+      (state.file.obstacle, state.stream) = (obstacle, streaming)
+      if purpose.isImage { state.body.bytes.reserveCapacity(min(response.head.contentLength ?? 0, 1 << 20)) }
     }
     if obstacle == nil, response.head.status != 304 { openWriter(response) }
     if isStreamed, !purpose.isImage, stream == nil, let streaming { load.stream(streaming) }
@@ -313,22 +333,24 @@ final class IncomingResponse: Sendable {
   /// Appends a part to the bytes so far.
   private func append(_ part: StoredResponse) throws(LoadError) {
     let (count, hasWriter) = try state.withLock { state throws(LoadError) in
-      if state.isStopped { throw Self.stopped }
-      if purpose.isImage { state.response = state.response?.completed(by: part, state.resumption) }
-      (state.lastHead, state.isReceiving) = (part.head, true)
-      return (state.count, state.writer != nil)
+      if state.request.isStopped { throw Self.stopped }
+      if purpose.isImage {
+        state.body.response = state.body.response?.completed(by: part, state.request.resumption)
+      }
+      (state.body.lastHead, state.request.isReceiving) = (part.head, true)
+      return (state.body.count, state.file.writer != nil)
     }
     reporter?.report(.resumed(ByteCount(count)))
-    if purpose.isImage, !hasWriter, let response = state.withLock({ $0.response }) {
+    if purpose.isImage, !hasWriter, let response = state.withLock({ $0.body.response }) {
       // The bytes came from the disk; copy them to the new file as well.
       if let obstacle = purpose.storageObstacle(response) {
-        state.withLock { $0.obstacle = obstacle }
+        state.withLock { $0.file.obstacle = obstacle }
       } else {
         openWriter(response)
-        let (bytes, writer) = state.withLock { ($0.bytes, $0.writer) }
+        let (bytes, writer) = state.withLock { ($0.body.bytes, $0.file.writer) }
         if let writer { bytes.withUnsafeBytes { _ = write($0, to: writer) } }
       }
-      let (bytes, stream) = state.withLock { ($0.bytes, $0.stream) }
+      let (bytes, stream) = state.withLock { ($0.body.bytes, $0.stream) }
       bytes.withUnsafeBytes { streamImage($0, end: bytes.count, to: stream) }
     }
     try announce()
@@ -336,17 +358,13 @@ final class IncomingResponse: Sendable {
 
   /// Reports the length to the callers before the body arrives.
   private func announce() throws(LoadError) {
-    let (response, count) = state.withLock { ($0.response, $0.count) }
-    let total = response?.head.contentLength
-    if let total, purpose.isImage, total > purpose.limit.bytes { throw tooLarge }
-    try load.report(LoadProgress(received: ByteCount(count), total: total.map { ByteCount($0) }))
+    let progress = state.withLock { $0.body.progress }
+    if let total = progress.total, purpose.isImage, total > purpose.limit { throw tooLarge }
+    try load.report(progress)
   }
 
   private func discardBody(_ state: inout State) {
-    (state.response, state.lastHead, state.bytes) = (nil, nil, [])
-    (state.start, state.count, state.storedCount) = (0, 0, 0)
-    (state.mediaType, state.obstacle, state.writer) = (nil, nil, nil)
-    (state.scans, state.written, state.isReceiving) = (ScanSelector(), nil, false)
+    (state.body, state.file, state.request.isReceiving) = (Body(), BodyFile(), false)
   }
 
   // MARK: The body
@@ -355,15 +373,16 @@ final class IncomingResponse: Sendable {
   ///
   /// Totals hear of the first bytes, and then at most every 16 ms.
   func receive(_ bytes: UnsafeRawBufferPointer, _ onEvent: Listener) throws(LoadError) {
-    let now = time.now()
+    let now = resources.time.now()
     let chunk = try state.withLock { state throws(LoadError) in try take(bytes, at: now, &state) }
     let limitsChanged = chunk.totals > 0 && received(chunk.totals, at: now)
-    let unrecorded = limitsChanged ? state.withLock { $0.schedule.take() } : 0
+    let unrecorded = limitsChanged ? state.withLock { $0.backlogs.schedule.take() } : 0
     if chunk.schedule + unrecorded > 0 {
       onEvent(.received(chunk.schedule + unrecorded))
-      liveness.responded()
+      resources.transport.retries.liveness.responded()
     }
-    guard let count = chunk.count else { return }
+    guard let progress = chunk.progress else { return }
+    let count = progress.received.bytes
     if purpose.isImage, count > purpose.limit.bytes { throw tooLarge }
     if purpose.isImage {
       streamImage(bytes, end: count, to: chunk.stream)
@@ -374,7 +393,7 @@ final class IncomingResponse: Sendable {
       count > ResponseStream.window
     {
       let written = chunk.written ?? writer.makeReader()
-      if chunk.written == nil { state.withLock { $0.written = written } }
+      if chunk.written == nil { state.withLock { $0.file.written = written } }
       if let written { stream.body.note(written, holding: count) }
     }
     if count > BodyMemory.uncounted {
@@ -383,8 +402,7 @@ final class IncomingResponse: Sendable {
         throw BodyMemory.shortage(purpose.url)
       }
     }
-    if chunk.totals > 0 { onProgress() }
-    let progress = LoadProgress(received: ByteCount(count), total: chunk.total.map { ByteCount($0) })
+    if chunk.totals > 0 { resources.loads.transfers.notify() }
     // Also record unreported bytes: if the server pauses here, the transfer register still shows them.
     guard chunk.isReported else { return load.note(progress.received) }
     reporter?.report(.progress(progress))
@@ -393,14 +411,13 @@ final class IncomingResponse: Sendable {
 
   /// Measures the link; returns whether the limits changed.
   private func received(_ bytes: Int, at now: Duration) -> Bool {
-    scheduler.link.withLock { $0.receive(bytes, at: now) }
+    resources.transport.scheduler.link.withLock { $0.receive(bytes, at: now) }
   }
 
   /// The consequences of a chunk that was added to the response.
   private struct Chunk {
-    /// The bytes of the body so far; nil if the chunk does not belong to the body.
-    var count: Int?
-    var total: Int?
+    /// The body so far; nil if the chunk does not belong to the body.
+    var progress: LoadProgress?
     /// The bytes to report to the totals and to the scheduler now.
     var totals = 0
     var schedule = 0
@@ -416,35 +433,33 @@ final class IncomingResponse: Sendable {
     at now: Duration,
     _ state: inout State
   ) throws(LoadError) -> Chunk {
-    if state.isStopped { throw Self.stopped }
+    if state.request.isStopped { throw Self.stopped }
     var chunk = Chunk()
-    chunk.totals = state.totals.add(bytes.count, at: now, interval: .milliseconds(16))
+    chunk.totals = state.backlogs.totals.add(bytes.count, at: now, interval: .milliseconds(16))
     // The scheduler hears of bytes ten times a second.
-    chunk.schedule = state.schedule.add(bytes.count, at: now, interval: .milliseconds(100))
-    guard state.isReceiving else { return chunk }
-    if purpose.isImage { state.bytes.append(contentsOf: bytes) }
-    state.count += bytes.count
-    if purpose.isImage, state.mediaType == nil, state.count >= MediaType.prefixLength {
-      state.mediaType = try recognise(state)
+    chunk.schedule = state.backlogs.schedule.add(bytes.count, at: now, interval: .milliseconds(100))
+    guard state.request.isReceiving else { return chunk }
+    if purpose.isImage { state.body.bytes.append(contentsOf: bytes) }
+    state.body.count += bytes.count
+    if purpose.isImage, state.body.mediaType == nil, state.body.count >= MediaType.prefixLength {
+      state.body.mediaType = try recognise(state.body)
     }
     // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB, so that data limits can
     // stop the transfer.
-    let due = state.progress.add(bytes.count, at: now, interval: .milliseconds(16), limit: 16 << 10)
-    (chunk.count, chunk.total) = (state.count, state.response?.head.contentLength)
-    chunk.isReported = due > 0
-    (chunk.stream, chunk.writer, chunk.written) = (state.stream, state.writer, state.written)
+    let due = state.backlogs.progress.add(bytes.count, at: now, interval: .milliseconds(16), limit: 16 << 10)
+    (chunk.progress, chunk.isReported) = (state.body.progress, due > 0)
+    (chunk.stream, chunk.writer, chunk.written) = (state.stream, state.file.writer, state.file.written)
     return chunk
   }
 
   /// Reports the remaining bytes after the transfer has ended.
   func flush() {
     let (progress, totals) = state.withLock { state -> (LoadProgress?, Int) in
-      let totals = state.totals.take()
-      guard state.progress.take() > 0 else { return (nil, totals) }
-      let total = state.response?.head.contentLength.map { ByteCount($0) }
-      return (LoadProgress(received: ByteCount(state.count), total: total), totals)
+      let totals = state.backlogs.totals.take()
+      guard state.backlogs.progress.take() > 0 else { return (nil, totals) }
+      return (state.body.progress, totals)
     }
-    if totals > 0 { _ = received(totals, at: time.now()) }
+    if totals > 0 { _ = received(totals, at: resources.time.now()) }
     guard let progress else { return }
     reporter?.report(.progress(progress))
     try? load.report(progress)
@@ -456,7 +471,7 @@ final class IncomingResponse: Sendable {
   private func streamImage(_ bytes: UnsafeRawBufferPointer, end: Int, to stream: StreamingResponse?) {
     if let stream { return stream.body.append(bytes, at: end - bytes.count) }
     guard load.wantsStream else { return }
-    let (response, mediaType, start) = state.withLock { ($0.response, $0.mediaType, $0.bytes) }
+    let (response, mediaType, start) = state.withLock { ($0.body.response, $0.body.mediaType, $0.body.bytes) }
     guard let response, let mediaType else { return }
     let stream = StreamingResponse(response, mediaType: mediaType)
     start.withUnsafeBytes { stream.body.append($0, at: 0) }
@@ -467,8 +482,8 @@ final class IncomingResponse: Sendable {
   /// Returns the latest scan of a progressive image that is worth showing.
   func scan() -> ScanSelector.Scan? {
     state.withLock { state in
-      guard state.isReceiving else { return nil }
-      return state.scans.latest(in: state.bytes, of: state.response?.head.contentLength)
+      guard state.request.isReceiving else { return nil }
+      return state.body.scans.latest(in: state.body.bytes, of: state.body.response?.head.contentLength)
     }
   }
 
@@ -477,15 +492,15 @@ final class IncomingResponse: Sendable {
   private func openWriter(_ response: StoredResponse) {
     do throws(CacheError) {
       let writer = try purpose.makeWriter()
-      state.withLock { $0.writer = writer }
+      state.withLock { $0.file.writer = writer }
       // Metadata on disk let a large image resume even if the process is killed.
       if purpose.isImage, response.head.contentLength ?? .max >= 256 << 10,
-        Resumption(response.head, kept: 1, now: DeltaSeconds.whole(clock())) != nil
+        Resumption(response.head, kept: 1, now: DeltaSeconds.whole(resources.clock())) != nil
       {
         writer.announce(purpose.metadata(response, ""))
       }
     } catch {
-      state.withLock { $0.obstacle = "not kept: \(error)" }
+      state.withLock { $0.file.obstacle = "not kept: \(error)" }
     }
   }
 
@@ -502,7 +517,7 @@ final class IncomingResponse: Sendable {
 
   private func fail(_ writer: any ImageWriting, _ error: CacheError) {
     writer.discard()
-    state.withLock { ($0.writer, $0.obstacle) = (nil, "not kept: \(error)") }
+    state.withLock { ($0.file.writer, $0.file.obstacle) = (nil, "not kept: \(error)") }
   }
 
   /// Keeps the bytes so far as a partial download, if they are more than on disk and the rest can be
@@ -510,14 +525,15 @@ final class IncomingResponse: Sendable {
   ///
   /// - Returns: Whether the bytes were kept.
   private func keepPartial() -> Bool {
-    let (body, isResumable) = state.withLock { ($0, resumption($0) != nil) }
-    guard purpose.isImage, let writer = body.writer, let response = body.response,
-      let mediaType = body.mediaType,
-      body.count > body.storedCount, body.obstacle == nil, isResumable
+    let (now, isResumable) = state.withLock { ($0, resumption($0.body) != nil) }
+    guard purpose.isImage, let writer = now.file.writer, let response = now.body.response,
+      let mediaType = now.body.mediaType,
+      now.body.count > now.body.storedCount, now.file.obstacle == nil, isResumable
     else { return false }
     do throws(CacheError) {
       try writer.keepPartial(purpose.metadata(response, mediaType))
-      state.withLock { state in (state.writer, state.storedCount, state.hasPartial) = (nil, state.count, true)
+      state.withLock { state in
+        (state.file.writer, state.body.storedCount, state.hasPartial) = (nil, state.body.count, true)
       }
       return true
     } catch {
@@ -526,21 +542,16 @@ final class IncomingResponse: Sendable {
     }
   }
 
-  private func keepPartialOrDiscard(_ writer: any ImageWriting) {
-    guard !keepPartial() else { return }
-    writer.discard()
-    state.withLock { $0.writer = nil }
-  }
-
   // MARK: The end
 
   /// A valid 304 response; nil for other responses.
-  var notModified: StoredResponse? { state.withLock { $0.response?.head.status == 304 ? $0.response : nil } }
+  var notModified: StoredResponse? {
+    state.withLock { $0.body.response?.head.status == 304 ? $0.body.response : nil }
+  }
 
   struct Whole: Sendable {
     let response: StoredResponse
     let bytes: [UInt8]
-    let count: Int
     let mediaType: String
     let obstacle: String?
     let hasPartial: Bool
@@ -552,7 +563,8 @@ final class IncomingResponse: Sendable {
   ///
   /// - Throws: ``LoadError`` if the body is incomplete or not an image.
   func finish() throws(LoadError) -> Whole {
-    let body = state.withLock { $0 }
+    let end = state.withLock { $0 }
+    let body = end.body
     guard let response = body.response else {
       throw LoadError(.malformed, url: purpose.url, message: "the server sent no response")
     }
@@ -567,15 +579,14 @@ final class IncomingResponse: Sendable {
     {
       throw LoadError(.truncated, url: purpose.url, message: "the body ended before the image was whole")
     }
-    state.withLock { $0.writer = nil }
+    state.withLock { $0.file.writer = nil }
     return Whole(
       response: response,
       bytes: body.bytes,
-      count: body.count,
       mediaType: mediaType,
-      obstacle: body.obstacle,
-      hasPartial: body.hasPartial,
-      writer: body.writer
+      obstacle: end.file.obstacle,
+      hasPartial: end.hasPartial,
+      writer: end.file.writer
     )
   }
 
@@ -586,12 +597,12 @@ final class IncomingResponse: Sendable {
   ///   - removePartial: Called if the partial download on disk is useless.
   /// - Returns: The numbers of bytes kept before, kept now and in all; nil if nothing new was kept.
   func interrupt(_ error: LoadError, removePartial: () -> Void) -> (before: Int, count: Int, total: Int?)? {
-    let body = state.withLock { $0 }
+    let (body, hasPartial) = state.withLock { ($0.body, $0.hasPartial) }
     guard let response = body.response, response.head.status != 304 else { return nil }
     // A failed request for the rest does not invalidate the bytes so far.
     let isSound = error.isInterruption || error.code == .status
     guard isSound, keepPartial() else {
-      if body.hasPartial, body.mediaType != nil, body.storedCount == 0 || !isSound { removePartial() }
+      if hasPartial, body.mediaType != nil, body.storedCount == 0 || !isSound { removePartial() }
       return nil
     }
     return (body.storedCount, body.count, response.head.contentLength)
@@ -599,13 +610,13 @@ final class IncomingResponse: Sendable {
 
   /// Discards the file unless the body was finished or kept.
   func discard() {
-    let writer = state.withLock { $0.writer.take() }
+    let writer = state.withLock { $0.file.writer.take() }
     writer?.discard()
   }
 
   // MARK: Errors
 
-  private func recognise(_ body: State) throws(LoadError) -> String {
+  private func recognise(_ body: Body) throws(LoadError) -> String {
     try MediaType.recognise(
       body.bytes,
       declared: body.response?.head.fields["Content-Type"],
@@ -684,5 +695,42 @@ struct RequestReceiver: BodyReceiving {
       incoming.reporter?.report(.redirected(url))
       onEvent(.redirected(url))
     }
+  }
+}
+
+/// The memory of one long body while it arrives.
+///
+/// Servers that send without end must not take all memory together. Therefore all bodies of the process share one
+/// limit, and a download that exceeds it fails. It keeps its bytes if it can resume.
+final class BodyMemory: Sendable {
+  /// The length up to which bodies do not count, in bytes, so that most images always load.
+  static let uncounted = 1 << 20
+
+  /// The memory of all long bodies in this process, in bytes.
+  private static let total = Atomic(0)
+
+  private let held = Atomic(0)
+
+  deinit { Self.total.subtract(held.load(ordering: .relaxed), ordering: .relaxed) }
+
+  /// Records how much memory the body takes now.
+  ///
+  /// - Returns: Whether all bodies are within the limit.
+  func hold(_ count: Int, limit: Int) -> Bool {
+    let change = count - held.exchange(count, ordering: .relaxed)
+    return Self.total.add(change, ordering: .relaxed).newValue <= limit
+  }
+
+  /// The error for a download that exceeds the limit.
+  ///
+  /// A later attempt may succeed.
+  static func shortage(_ url: ImageURL) -> LoadError {
+    var error = LoadError(
+      .unavailable,
+      url: url,
+      message: "too many long images arrive at the same time"
+    )
+    error.retry.reason = .shortage
+    return error
   }
 }

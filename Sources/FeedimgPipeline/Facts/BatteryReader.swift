@@ -1,5 +1,4 @@
-import FeedimgPolicy
-import FeedimgSystem
+package import FeedimgSystem
 
 /// The charge of this machine's batteries at one moment.
 package struct BatteryReading: Sendable, Hashable {
@@ -9,23 +8,13 @@ package struct BatteryReading: Sendable, Hashable {
   package var source: String
 }
 
-extension BatteryReading {
-  /// Reads the battery; nil if a policy does not depend on it.
-  init?(for policy: CompiledPolicy) {
-    guard policy.needsBattery else { return nil }
-    self = BatteryReader().read()
-  }
-}
-
 /// Reads the batteries from the kernel's power supplies (`/sys/class/power_supply`).
 ///
 /// The batteries of mice, phones and other devices do not count: their `scope` is `Device`.
 package struct BatteryReader: Sendable {
-  var files = SystemFiles()
+  private let files: SystemFiles
 
-  package init() {}
-
-  init(files: SystemFiles) { self.files = files }
+  package init(files: SystemFiles = SystemFiles()) { self.files = files }
 
   private static let folder = "/sys/class/power_supply"
 
@@ -33,7 +22,8 @@ package struct BatteryReader: Sendable {
   ///
   /// Several batteries count by their capacities, or all alike if one reports no energy.
   package func read() -> BatteryReading {
-    let batteries = names().compactMap(battery)
+    let names = (try? FilePath.names(in: files.path(Self.folder))) ?? []
+    let batteries = names.filter { !$0.hasPrefix(".") }.sorted().compactMap(battery)
     guard !batteries.isEmpty else { return BatteryReading(percent: nil, source: "no battery") }
     let isWeighted = batteries.allSatisfy { $0.full > 0 }
     let weights = batteries.map { isWeighted ? $0.full : 1 }
@@ -55,10 +45,5 @@ package struct BatteryReader: Sendable {
     let share = number("energy_now").map { $0 / full * 100 }
     guard let percent = number("capacity") ?? share, percent.isFinite else { return nil }
     return (percent, full.isFinite ? full : 0, "\(name), \(word("status")?.lowercased() ?? "unknown")")
-  }
-
-  private func names() -> [String] {
-    let names = (try? FilePath.names(in: files.path(Self.folder))) ?? []
-    return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 }

@@ -25,9 +25,6 @@ package final class DecisionContext: Sendable {
   /// Returns whether the reason of a rule mentions the size of the item.
   package func mentionsSize(rule: Int) -> Bool { sizedRules[rule - 1] }
 
-  /// Whether decisions depend on what the cache holds.
-  package var asksCache: Bool { reader.asksCache }
-
   /// The properties, other than the size, by which the decisions and reasons of two items differ.
   package struct ReasonsKey: Hashable, Sendable {
     var isLocal: Bool
@@ -56,20 +53,6 @@ package final class DecisionContext: Sendable {
   ) -> Resolution {
     let situation = situation(of: item, values, isCached: isCached)
     return resolution(of: item, in: situation, values, isLocal: reader.isLocal(item))
-  }
-
-  /// A decision for an item, without the reasons in words.
-  package struct Decided {
-    package let context: DecisionContext
-    let item: FeedItem
-    let values: [String: String]
-    package let situation: Situation
-    package let decision: Decision
-
-    /// The decision with its reasons.
-    package var resolution: Resolution {
-      context.resolution(of: item, in: situation, values, isLocal: context.reader.isLocal(item))
-    }
   }
 
   /// Returns the situation of an item, the input of the policy; see ``resolution(of:_:isCached:)``.

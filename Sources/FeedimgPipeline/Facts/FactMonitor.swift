@@ -49,9 +49,6 @@ import Synchronization
   private var lastNetwork: NetworkState?
   /// The number of reported changes; a pause counts as one.
   private var changes = 0
-  private var isWatching = false
-  /// Distinguishes this watch from earlier ones, whose late reports are ignored.
-  private var watches = 0
 
   /// Makes a monitor, whose closures are called before the listeners.
   ///
@@ -102,20 +99,43 @@ import Synchronization
 
   /// Starts to watch, so that transfers never reuse connections of an old network path.
   func watch() {
-    guard !isWatching else { return }
-    isWatching = true
-    start()
+    guard tasks.isEmpty else { return }
+    let (states, news) = (network.states(), settings.changes())
+    let (now, current) = (network.currentState(), settings.currentSettings())
+    let (oldNetwork, oldSettings) = (lastNetwork, lastSettings)
+    (lastNetwork, lastSettings) = (now, current)
+    // A cancelled task reports nothing late, because it is cancelled on this actor.
+    tasks = [
+      PipelineActor.task { [weak self] in
+        for await state in states where !Task.isCancelled { self?.note(state) }
+      },
+      PipelineActor.task { [weak self] in
+        for await settings in news where !Task.isCancelled { self?.note(settings) }
+      },
+    ]
+    publish()
+    onState(now)
+    // Report the changes that happened during a pause.
+    let isSamePath = oldNetwork?.isSamePath(as: now)
+    if let isSamePath, !isSamePath || oldSettings != current { retries.reset() }
+    let move = isSamePath == true ? nil : onNetwork(now)
+    if isSamePath == false, now.isReachable { move?() }
+    retries.liveness.listen { [weak self] in
+      Task { @PipelineActor in
+        self?.report()
+        self?.setProbe()
+      }
+    }
+    pollFacts()
   }
 
   /// Pauses until the next listener; does nothing while there are listeners.
   func rest() {
     guard listeners.isEmpty, policy == nil else { return }
     changes += 1
-    watches += 1
     for task in tasks { task.cancel() }
     polling?.cancel()
-    polling = nil
-    (tasks, isWatching) = ([], false)
+    (tasks, polling) = ([], nil)
     publish()
   }
 
@@ -139,36 +159,8 @@ import Synchronization
     }
   }
 
-  private func start() {
-    let (states, news) = (network.states(), settings.changes())
-    let (now, current) = (network.currentState(), settings.currentSettings())
-    let (oldNetwork, oldSettings, oldTasks) = (lastNetwork, lastSettings, tasks)
-    (lastNetwork, lastSettings) = (now, current)
-    watches += 1
-    let watch = watches
-    tasks = [
-      PipelineActor.task { [weak self] in for await state in states { self?.note(state, of: watch) } },
-      PipelineActor.task { [weak self] in for await settings in news { self?.note(settings, of: watch) } },
-    ]
-    publish()
-    for task in oldTasks { task.cancel() }
-    onState(now)
-    // Report the changes that happened during a pause.
-    let isSamePath = oldNetwork?.isSamePath(as: now)
-    if let isSamePath, !isSamePath || oldSettings != current { retries.reset() }
-    let move = isSamePath == true ? nil : onNetwork(now)
-    if isSamePath == false, now.isReachable { move?() }
-    retries.liveness.listen { [weak self] in
-      Task { @PipelineActor in
-        self?.report()
-        self?.setProbe()
-      }
-    }
-    pollFacts()
-  }
-
-  private func note(_ new: NetworkState, of watch: Int) {
-    guard watches == watch, let old = lastNetwork, old != new else { return }
+  private func note(_ new: NetworkState) {
+    guard let old = lastNetwork, old != new else { return }
     lastNetwork = new
     onState(new)
     var move: (@PipelineActor @Sendable () -> Void)?
@@ -180,8 +172,8 @@ import Synchronization
     if new.isReachable { move?() }
   }
 
-  private func note(_ new: UserSettings, of watch: Int) {
-    guard watches == watch, let old = lastSettings, old != new else { return }
+  private func note(_ new: UserSettings) {
+    guard let old = lastSettings, old != new else { return }
     lastSettings = new
     // An image that was too large may now be within the limit.
     retries.reset()

@@ -1,5 +1,5 @@
 import FeedimgHTTPCache
-import FeedimgModel
+package import FeedimgModel
 import FeedimgSystem
 import FeedimgTransfer
 import Synchronization
@@ -140,13 +140,13 @@ package final class ResponseCache: Sendable {
     let (coalescer, key) = (coalescer, key(of: exchange, isOwn: isOwn))
     let (first, leave) = await Promise<Result<Beginning, LoadError>>.of { promise in
       do throws(LoadError) {
-        let share = try await coalescer.value(
+        let response = try await coalescer.value(
           for: key,
           handle: LoadHandle(request.priority),
           onResponse: { promise.resolve(.success(.arriving($0))) },
           by: { await exchange.run($0) }
         )
-        promise.resolve(.success(.ended(share.value)))
+        promise.resolve(.success(.ended(response)))
       } catch {
         promise.resolve(.failure(error))
       }
@@ -218,5 +218,114 @@ package final class ResponseCache: Sendable {
   /// Whether the response to one client may serve the others that made the same request meanwhile (RFC 9111 §4).
   private static func mayShare(_ response: StoredResponse) -> Bool {
     responseStorageAllowed(head: response.head) && !CacheControl(response.head.fields).has("no-cache")
+  }
+}
+
+/// The stored responses of `GET /v1/fetch`, in the disk cache and the memory of a loader.
+///
+/// The disk has up to five variants of a URL (RFC 9111 §4.1). Memory has the one that was read last; a request that
+/// selects another one reads the disk.
+struct ResponseStore: Sendable {
+  struct Hit: Sendable {
+    var key: String
+    var response: StoredResponse
+    var bytes: [UInt8]
+  }
+
+  let resources: LoaderResources
+
+  /// The stored response that a request selects, from memory or else the disk.
+  ///
+  /// - Parameters:
+  ///   - request: The request of a client.
+  ///   - inMemory: Whether to skip the disk; otherwise call it only on the thread for files.
+  /// - Returns: Nil if there is none, and whether there are variants for other requests.
+  func find(_ request: FetchRequest, inMemory: Bool = false) -> (hit: Hit?, hasOthers: Bool) {
+    let key = key(of: request)
+    if let image = resources.storage.memory[key], let hit = Hit(key, image, for: request) {
+      if !inMemory { noteUse(of: hit) }
+      return (hit, false)
+    }
+    guard !inMemory else { return (nil, false) }
+    let image = resources.storage.memory.fill(key) {
+      resources.storage.store.read(key, for: request.fields).map(MemoryCache.Image.init)
+    }
+    guard let image else { return (nil, false) }
+    let hit = Hit(key, image, for: request)
+    return (hit, hit == nil)
+  }
+
+  /// Tells the disk that a response was used from memory.
+  func noteUse(of hit: Hit) { resources.storage.uses.note(hit.key, for: hit.response.varied) }
+
+  /// Commits the body of a response.
+  func commit(
+    _ writer: any ImageWriting,
+    _ response: StoredResponse,
+    to request: FetchRequest
+  ) throws(CacheError) {
+    let metadata = metadata(response, to: request)
+    _ = try writer.commit(metadata)
+    resources.storage.memory.remove(metadata.key)
+  }
+
+  func metadata(_ response: StoredResponse, to request: FetchRequest) -> ImageMetadata {
+    ImageMetadata(key: key(of: request), role: .original, mediaType: "", response: response)
+  }
+
+  private func key(of request: FetchRequest) -> String { ResponseKey(request.url, request.fields).text }
+}
+
+extension ResponseStore.Hit {
+  /// - Returns: Nil if the stored response is of another variant.
+  fileprivate init?(_ key: String, _ image: MemoryCache.Image, for request: FetchRequest) {
+    guard let response = image.response, response.matches(request.fields) else { return nil }
+    self.init(key: key, response: response, bytes: image.bytes)
+  }
+}
+
+/// The response to a client of `GET /v1/fetch`.
+package struct FetchResponse: Sendable {
+  package enum Body: Sendable {
+    /// None, as the client requested the head alone; the length of the body if it is known.
+    case absent(length: Int?)
+    case whole([UInt8])
+    /// The length is nil if the server does not announce it.
+    case arriving(ResponseStream, length: Int?)
+  }
+
+  package let status: Int
+  /// The server's fields without those of its connection and without `Content-Length`.
+  package let fields: HTTPFields
+  package let body: Body
+  /// How the cache handled the request (RFC 9211).
+  package let cacheStatus: String
+  /// Whether this is the whole response, although the client may have sent a condition or a range.
+  package let isWhole: Bool
+  /// Stops the transfer for this client; to be called when the body has ended or is no longer read.
+  package let leave: @Sendable () -> Void
+}
+
+/// Why the cache has no response.
+package struct FetchError: Error, Sendable {
+  /// The failure; nil if the client allowed no request to a server.
+  package let cause: LoadError?
+  /// Whether there is a stored response that must not be used without validation (RFC 9111 §5.2.2.2).
+  package let hasStored: Bool
+  /// How the cache handled the request (RFC 9211).
+  package let cacheStatus: String
+}
+
+extension FetchResponse {
+  /// A stored response, with its age now.
+  init(_ hit: ResponseStore.Hit, to request: FetchRequest, at now: Double, cacheStatus: String) {
+    self.init(
+      status: hit.response.head.status,
+      fields: hit.response.forwardedFields(at: now),
+      body: request.isHead ? .absent(length: hit.bytes.count) : .whole(hit.bytes),
+      cacheStatus: cacheStatus,
+      isWhole: true,
+      leave: {}
+    )
   }
 }

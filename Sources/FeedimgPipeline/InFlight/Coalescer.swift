@@ -1,12 +1,6 @@
 import FeedimgModel
+import FeedimgSystem
 import Synchronization
-
-/// Identifies one caller of a load, also before it joins.
-struct LoadWaiter: Hashable, Sendable {
-  private static let lastNumber = Atomic(0)
-
-  private let number = LoadWaiter.lastNumber.add(1, ordering: .relaxed).newValue
-}
 
 /// Shares one load of a key among all callers that request it while it runs.
 ///
@@ -22,14 +16,16 @@ final class Coalescer<Value: Sendable>: Sendable {
     /// One caller of each load is the first, and its bytes count toward that caller's limits.
     case finished(Value, isFirst: Bool)
     case failed(LoadError)
-    /// ``Coalescer/release(_:)`` ended the wait; the load may still run.
+    /// ``Coalescer/release(_:of:)`` ended the wait; the load may still run.
     case released
   }
 
-  struct Caller {
-    let waiter: LoadWaiter
-    var priority: LoadPriority
-    let continuation: CheckedContinuation<Outcome, Never>
+  /// One caller of a load, which may also leave before it joins.
+  final class Caller: Sendable {
+    let handle: LoadHandle
+    fileprivate let outcome = Promise<Outcome>()
+
+    init(_ handle: LoadHandle = LoadHandle(.visible)) { self.handle = handle }
   }
 
   /// A load with its callers, in the order in which they joined.
@@ -39,45 +35,15 @@ final class Coalescer<Value: Sendable>: Sendable {
     let load: InFlightLoad
     let task: Task<Void, Never>
     var callers: [Caller] = []
-
-    /// Updates the priority and the first caller of the load.
-    func refresh() {
-      guard let first = callers.first, let priority = callers.map(\.priority).max() else { return }
-      load.set(priority: priority, first: first.waiter)
-    }
   }
 
   struct State {
     var entries: [String: Entry] = [:]
-    /// The key for which each caller waits.
-    var keys: [LoadWaiter: String] = [:]
-    /// The callers that left before they joined, or after the load ended.
-    var left: Set<LoadWaiter> = []
     /// Cancelled loads that have not ended yet, by key.
     var ending: [String: Entry] = [:]
-
-    /// Removes a caller; the load ends with its last caller.
-    ///
-    /// - Returns: The caller and its load; nil if it does not wait.
-    mutating func remove(_ waiter: LoadWaiter) -> (caller: Caller, entry: Entry)? {
-      guard let key = keys.removeValue(forKey: waiter), var entry = entries[key],
-        let index = entry.callers.firstIndex(where: { $0.waiter == waiter })
-      else {
-        left.insert(waiter)
-        return nil
-      }
-      let caller = entry.callers.remove(at: index)
-      entries[key] = entry.callers.isEmpty ? nil : entry
-      if entry.callers.isEmpty {
-        ending[key] = entry
-        entry.load.abandon()
-      }
-      entry.refresh()
-      return (caller, entry)
-    }
   }
 
-  /// Guards the callers and the loads; continuations resume and tasks are cancelled outside the lock.
+  /// Guards the callers and the loads; callers resume and tasks are cancelled outside the lock.
   let state = Mutex(State())
 
   /// Joins the running load of a key, or starts one.
@@ -88,82 +54,76 @@ final class Coalescer<Value: Sendable>: Sendable {
   /// - Returns: The outcome; `failed` with `cancelled` as soon as the calling task is cancelled.
   @PipelineActor func outcome(
     for key: String,
-    _ waiter: LoadWaiter = LoadWaiter(),
-    handle: LoadHandle = LoadHandle(.visible),
+    _ caller: Caller = Caller(),
     progress: InFlightLoad.Listener? = nil,
     onResponse: InFlightLoad.ResponseListener? = nil,
     by load: @escaping Load
   ) async -> Outcome {
-    let listener = handle.listen { [weak self] in self?.setPriority(waiter, handle) }
-    let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        guard let (inFlight, isNew) = join(key, waiter, handle, continuation, load) else {
-          return continuation.resume(returning: Task.isCancelled ? .failed(Self.cancelled) : .released)
-        }
-        if !isNew { LoadEventReporter.report(.joined) }
-        inFlight.listen(waiter, progress, onResponse)
-        inFlight.announcePriority()
-      }
+    let listener = caller.handle.listen { [weak self] in self?.load(of: key)?.updatePriority() }
+    defer { caller.handle.forget(listener) }
+    return await withTaskCancellationHandler {
+      join(key, caller, progress, onResponse, load)
+      return await caller.outcome.value() ?? .failed(Self.cancelled)
     } onCancel: {
-      leave(waiter, .failed(Self.cancelled))
+      leave(key, caller, .failed(Self.cancelled))
     }
-    handle.forget(listener)
-    state.withLock { _ = $0.left.remove(waiter) }
-    return outcome
   }
 
-  /// Joins the running load of a key, or starts one; see ``outcome(for:_:handle:progress:onResponse:by:)``.
+  /// Joins the running load of a key, or starts one; see ``outcome(for:_:progress:onResponse:by:)``.
   ///
-  /// - Returns: The result of the load, and whether this caller is its first.
+  /// - Returns: The result of the load.
   /// - Throws: The error of the load, or `cancelled` as soon as the calling task is cancelled.
   @PipelineActor func value(
     for key: String,
-    handle: LoadHandle = LoadHandle(.visible),
+    handle: LoadHandle,
     onResponse: InFlightLoad.ResponseListener? = nil,
     by load: @escaping Load
-  ) async throws(LoadError) -> (value: Value, isFirst: Bool) {
-    switch await outcome(for: key, handle: handle, onResponse: onResponse, by: load) {
-    case .finished(let value, let isFirst): return (value, isFirst)
+  ) async throws(LoadError) -> Value {
+    switch await outcome(for: key, Caller(handle), onResponse: onResponse, by: load) {
+    case .finished(let value, _): return value
     case .failed(let error): throw error
     case .released: throw Self.cancelled
     }
   }
 
-  /// The load for which a caller waits; nil if it does not wait.
-  func load(of waiter: LoadWaiter) -> InFlightLoad? {
-    state.withLock { state in state.keys[waiter].flatMap { state.entries[$0]?.load } }
-  }
+  /// The running load of a key.
+  func load(of key: String) -> InFlightLoad? { state.withLock { $0.entries[key]?.load } }
 
-  /// Ends the wait of a caller with `released`; does nothing if the wait has ended.
-  func release(_ waiter: LoadWaiter) { leave(waiter, .released) }
+  /// Ends the wait of a caller of a key with `released`; does nothing if the wait has ended.
+  func release(_ caller: Caller, of key: String) { leave(key, caller, .released) }
 
   /// Cancels all loads: each caller gets `failed` with `cancelled`.
   func cancel() {
-    for waiter in state.withLock({ Array($0.keys.keys) }) { leave(waiter, .failed(Self.cancelled)) }
+    for (key, entry) in state.withLock({ $0.entries }) {
+      for caller in entry.callers { leave(key, caller, .failed(Self.cancelled)) }
+    }
   }
 
   /// The number of callers that wait for a key.
   func count(of key: String) -> Int { state.withLock { $0.entries[key]?.callers.count ?? 0 } }
 
-  /// - Returns: The load, and whether it was started; nil if the caller left before it joined.
+  /// Adds a caller to the load of a key, unless it has left.
   @PipelineActor private func join(
     _ key: String,
-    _ waiter: LoadWaiter,
-    _ handle: LoadHandle,
-    _ continuation: CheckedContinuation<Outcome, Never>,
+    _ caller: Caller,
+    _ progress: InFlightLoad.Listener?,
+    _ onResponse: InFlightLoad.ResponseListener?,
     _ work: @escaping Load
-  ) -> (load: InFlightLoad, isNew: Bool)? {
-    state.withLock { state in
-      guard state.left.remove(waiter) == nil else { return nil }
-      // Read under the lock: a change before it is seen here, and a later one finds the caller.
-      let caller = Caller(waiter: waiter, priority: handle.priority, continuation: continuation)
+  ) {
+    let joined = state.withLock { state -> (load: InFlightLoad, isNew: Bool)? in
+      // Read under the lock: a caller that leaves later is found in the entry.
+      guard caller.outcome.current == nil, !Task.isCancelled else { return nil }
       let known = state.entries[key]
-      var entry = known ?? start(key, caller.priority, after: state.ending[key]?.task, work)
+      var entry = known ?? start(key, caller.handle.priority, after: state.ending[key]?.task, work)
       entry.callers.append(caller)
-      entry.refresh()
-      (state.entries[key], state.keys[waiter]) = (entry, key)
+      entry.load.add(ObjectIdentifier(caller), caller.handle, progress, onResponse)
+      state.entries[key] = entry
       return (entry.load, known == nil)
     }
+    guard let (load, isNew) = joined else { return }
+    if !isNew { LoadEventReporter.report(.joined) }
+    load.catchUp(ObjectIdentifier(caller))
+    load.announcePriority()
   }
 
   private func start(
@@ -182,39 +142,33 @@ final class Coalescer<Value: Sendable>: Sendable {
     return Entry(load: load, task: task)
   }
 
-  private func setPriority(_ waiter: LoadWaiter, _ handle: LoadHandle) {
-    let load = state.withLock { state -> InFlightLoad? in
-      guard let key = state.keys[waiter],
-        let index = state.entries[key]?.callers.firstIndex(where: { $0.waiter == waiter })
+  private func leave(_ key: String, _ caller: Caller, _ outcome: Outcome) {
+    // First of all, so that a caller that has not joined yet never joins.
+    guard caller.outcome.resolve(outcome) else { return }
+    let left = state.withLock { state -> Entry? in
+      guard var entry = state.entries[key], let index = entry.callers.firstIndex(where: { $0 === caller })
       else { return nil }
-      state.entries[key]?.callers[index].priority = handle.priority
-      state.entries[key]?.refresh()
-      return state.entries[key]?.load
+      entry.callers.remove(at: index)
+      entry.load.remove(ObjectIdentifier(caller))
+      state.entries[key] = entry.callers.isEmpty ? nil : entry
+      if entry.callers.isEmpty { state.ending[key] = entry }
+      return entry
     }
-    load?.announcePriority()
-  }
-
-  private func leave(_ waiter: LoadWaiter, _ outcome: Outcome) {
-    guard let (caller, entry) = state.withLock({ $0.remove(waiter) }) else { return }
-    if entry.callers.isEmpty { entry.task.cancel() }
-    entry.load.forget(waiter)
-    entry.load.announcePriority()
-    caller.continuation.resume(returning: outcome)
+    guard let left else { return }
+    if left.callers.isEmpty { left.task.cancel() }
+    left.load.announcePriority()
   }
 
   private func finish(_ key: String, _ load: InFlightLoad, _ result: Result<Value, LoadError>) {
     let callers = state.withLock { state -> [Caller] in
       if state.ending[key]?.load === load { state.ending[key] = nil }
-      guard let entry = state.entries[key], entry.load === load else { return [] }
-      state.entries[key] = nil
-      for caller in entry.callers { state.keys[caller.waiter] = nil }
-      return entry.callers
+      guard state.entries[key]?.load === load else { return [] }
+      return state.entries.removeValue(forKey: key)?.callers ?? []
     }
     for (index, caller) in callers.enumerated() {
       switch result {
-      case .success(let value):
-        caller.continuation.resume(returning: .finished(value, isFirst: index == 0))
-      case .failure(let error): caller.continuation.resume(returning: .failed(error))
+      case .success(let value): caller.outcome.resolve(.finished(value, isFirst: index == 0))
+      case .failure(let error): caller.outcome.resolve(.failed(error))
       }
     }
   }

@@ -1,4 +1,4 @@
-import FeedimgModel
+package import FeedimgModel
 import Synchronization
 
 /// One running load, shared by its callers and its transfer.
@@ -11,17 +11,29 @@ package final class InFlightLoad: Sendable {
   /// Returns the latest scan of an arriving image.
   typealias ScanSource = @Sendable () -> ScanSelector.Scan?
 
+  /// One caller, and the functions that hear of the load.
+  private struct Caller: Sendable {
+    let id: ObjectIdentifier
+    let handle: LoadHandle
+    let listener: Listener?
+    let onResponse: ResponseListener?
+  }
+
   private struct State {
     var priority: LoadPriority
-    var first: LoadWaiter?
+    /// In the order in which they joined.
+    var callers: [Caller] = []
     var progress: LoadProgress?
-    var listeners: [LoadWaiter: Listener] = [:]
     var response: StreamingResponse?
-    var responseListeners: [LoadWaiter: ResponseListener] = [:]
     var onPriority: (@Sendable () -> Void)?
     var scans: (url: ImageURL, source: ScanSource)?
     var isRequested = false
     var countsForOtherClient = false
+
+    /// The caller whose limits the bytes count toward.
+    var first: ObjectIdentifier? { countsForOtherClient ? nil : callers.first?.id }
+
+    mutating func updatePriority() { priority = callers.map(\.handle.priority).max() ?? priority }
   }
 
   /// Guards the state; listeners are called outside the lock.
@@ -39,8 +51,6 @@ package final class InFlightLoad: Sendable {
   /// Whether the last caller has left, so that the transfer can stop.
   var isAbandoned: Bool { hasNoCaller.load(ordering: .acquiring) }
 
-  func abandon() { hasNoCaller.store(true, ordering: .releasing) }
-
   /// Whether a request was sent or has received bytes, so that a change of its cost is too late.
   var isRequested: Bool {
     get { state.withLock { $0.isRequested || $0.progress != nil } }
@@ -53,9 +63,48 @@ package final class InFlightLoad: Sendable {
     set { state.withLock { $0.countsForOtherClient = newValue } }
   }
 
-  /// Sets the priority and the first caller; ``announcePriority()`` then calls the listener.
-  func set(priority: LoadPriority, first: LoadWaiter) {
-    state.withLock { ($0.priority, $0.first) = (priority, first) }
+  // MARK: Callers
+
+  /// Adds a caller; ``catchUp(_:)`` then tells it what has happened so far.
+  func add(
+    _ id: ObjectIdentifier,
+    _ handle: LoadHandle,
+    _ listener: Listener?,
+    _ onResponse: ResponseListener?
+  ) {
+    state.withLock { state in
+      state.callers.append(Caller(id: id, handle: handle, listener: listener, onResponse: onResponse))
+      follow(&state)
+    }
+  }
+
+  /// Removes a caller; the transfer can stop after the last one.
+  func remove(_ id: ObjectIdentifier) {
+    state.withLock { state in
+      state.callers.removeAll { $0.id == id }
+      follow(&state)
+      if state.callers.isEmpty { hasNoCaller.store(true, ordering: .releasing) }
+    }
+  }
+
+  private func follow(_ state: inout State) {
+    state.updatePriority()
+    hasReader.store(state.callers.contains { $0.onResponse != nil }, ordering: .releasing)
+  }
+
+  /// Calls the functions of a new caller with the progress and the response so far.
+  func catchUp(_ id: ObjectIdentifier) {
+    let (caller, isFirst, response) = state.withLock { state in
+      (state.callers.first { $0.id == id }, state.first == id, state.response)
+    }
+    if let progress { caller?.listener?(progress, self, isFirst) }
+    if let response { caller?.onResponse?(response) }
+  }
+
+  /// Follows a change of the priority of a caller.
+  func updatePriority() {
+    state.withLock { $0.updatePriority() }
+    announcePriority()
   }
 
   /// Sets the one listener for changes of the priority.
@@ -64,26 +113,6 @@ package final class InFlightLoad: Sendable {
   func announcePriority() { state.withLock { $0.onPriority }?() }
 
   // MARK: Progress
-
-  /// Adds the listeners of a caller, and calls them at once with the progress and response so far.
-  func listen(_ waiter: LoadWaiter, _ listener: Listener?, _ onResponse: ResponseListener?) {
-    let (isFirst, response) = state.withLock { state in
-      state.listeners[waiter] = listener
-      state.responseListeners[waiter] = onResponse
-      hasReader.store(!state.responseListeners.isEmpty, ordering: .releasing)
-      return (!state.countsForOtherClient && state.first == waiter, state.response)
-    }
-    if let progress { listener?(progress, self, isFirst) }
-    if let response { onResponse?(response) }
-  }
-
-  func forget(_ waiter: LoadWaiter) {
-    state.withLock { state in
-      state.listeners[waiter] = nil
-      state.responseListeners[waiter] = nil
-      hasReader.store(!state.responseListeners.isEmpty, ordering: .releasing)
-    }
-  }
 
   /// The progress of the transfer; nil before the head arrives.
   var progress: LoadProgress? {
@@ -102,8 +131,9 @@ package final class InFlightLoad: Sendable {
     let listeners = state.withLock { state in
       state.progress = progress
       received.store(progress.received.bytes, ordering: .relaxed)
-      let first = state.countsForOtherClient ? nil : state.first
-      return state.listeners.map { (report: $0.value, isFirst: $0.key == first) }
+      return state.callers.compactMap { caller in
+        caller.listener.map { (report: $0, isFirst: caller.id == state.first) }
+      }
     }
     for listener in listeners { listener.report(progress, self, listener.isFirst) }
     if isAbandoned { throw LoadError(.cancelled, message: "no caller waits for the image any more") }
@@ -121,7 +151,7 @@ package final class InFlightLoad: Sendable {
   func stream(_ response: StreamingResponse) {
     let listeners = state.withLock { state in
       state.response = response
-      return Array(state.responseListeners.values)
+      return state.callers.compactMap(\.onResponse)
     }
     for listener in listeners { listener(response) }
   }
@@ -136,4 +166,54 @@ package final class InFlightLoad: Sendable {
     guard let (url, source) = state.withLock({ $0.scans }), let scan = source() else { return nil }
     return (url, scan)
   }
+}
+
+/// The options of one caller of a load: its priority, and whether it asks for the original.
+///
+/// Both may change while the load waits or runs.
+package final class LoadHandle: Sendable {
+  private struct State {
+    var priority: LoadPriority
+    var requestsOriginal = false
+    var listeners: [Int: @Sendable () -> Void] = [:]
+    var lastListener = 0
+  }
+
+  /// Guards the values; listeners are called outside the lock.
+  private let state: Mutex<State>
+
+  package init(_ priority: LoadPriority) { state = Mutex(State(priority: priority)) }
+
+  package var priority: LoadPriority {
+    get { state.withLock { $0.priority } }
+    set { change { $0.priority = newValue } }
+  }
+
+  /// Whether the caller asks for the original, regardless of the policy.
+  package var requestsOriginal: Bool { state.withLock { $0.requestsOriginal } }
+
+  /// Asks for the original from now on.
+  package func requestOriginal() { change { $0.requestsOriginal = true } }
+
+  private func change(_ body: (inout State) -> Void) {
+    let listeners = state.withLock { state in
+      let old = (state.priority, state.requestsOriginal)
+      body(&state)
+      return old == (state.priority, state.requestsOriginal) ? [] : Array(state.listeners.values)
+    }
+    for listener in listeners { listener() }
+  }
+
+  /// Calls a listener after each change.
+  ///
+  /// - Returns: The number to pass to ``forget(_:)``.
+  func listen(_ onChange: @escaping @Sendable () -> Void) -> Int {
+    state.withLock { state in
+      state.lastListener += 1
+      state.listeners[state.lastListener] = onChange
+      return state.lastListener
+    }
+  }
+
+  func forget(_ listener: Int) { state.withLock { $0.listeners[listener] = nil } }
 }

@@ -117,9 +117,10 @@ package struct ImageLoad: Sendable {
       return .next(try fallback(after: error, plan))
     }
     // Make the pixels that the caller wants.
-    let loaded: LoadedImage
+    var loaded = loaded(image, plan.variant, plan.resolution)
+    if let failure = plan.failure { loaded.replaceOriginal(after: failure) }
     do throws(DecodeError) {
-      loaded = try await decoded(self.loaded(image, plan))
+      loaded = try await decoded(loaded)
     } catch {
       return .next(try fallback(after: LoadError(error, of: plan.variant.url), plan))
     }
@@ -206,15 +207,18 @@ package struct ImageLoad: Sendable {
     let failureKey = identity.failureKey(of: variant.url)
     if isReload { resources.transport.retries.forget(failureKey) }
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
-    let waiter = LoadWaiter()
-    let decision = guarding(plan, identity, waiter) { [coalescer = resources.loads.coalescer] in
-      coalescer.release(waiter)
-    }
+    let (coalescer, caller) = (resources.loads.coalescer, Coalescer<FetchedImage>.Caller(handle))
+    let key = identity.shared(loader.identity.key(of: variant.url), adding: fields) + cache.loadKeySuffix
+    let decision = guarding(
+      plan,
+      identity,
+      load: { coalescer.load(of: key) },
+      release: { coalescer.release(caller, of: key) }
+    )
     defer { decision.end() }
-    let outcome = await resources.loads.coalescer.outcome(
-      for: identity.shared(loader.identity.key(of: variant.url), adding: fields) + cache.loadKeySuffix,
-      waiter,
-      handle: handle,
+    let outcome = await coalescer.outcome(
+      for: key,
+      caller,
       progress: listener,
       onResponse: responseListener(plan)
     ) { load in
@@ -320,10 +324,9 @@ package struct ImageLoad: Sendable {
   @PipelineActor private func guarding(
     _ plan: Plan,
     _ identity: RequestIdentity,
-    _ waiter: LoadWaiter,
+    load: @escaping @PipelineActor @Sendable () -> InFlightLoad?,
     release: @escaping @PipelineActor @Sendable () -> Void
   ) -> DecisionGuard {
-    let coalescer = resources.loads.coalescer
     let holds: @PipelineActor @Sendable () -> Bool = {
       if plan.failure != nil {
         let instead = withoutOriginal(trustingNetwork: true)
@@ -337,7 +340,7 @@ package struct ImageLoad: Sendable {
         return false
       }
       // A request that is not sent yet must carry the fields that match the current facts.
-      let isNew = coalescer.load(of: waiter)?.isRequested != true && resolution.decision.load != nil
+      let isNew = load()?.isRequested != true && resolution.decision.load != nil
       return !isNew
         || loader.identity.adapted(to: resolution.situation, for: plan.variant.url).savesData
           == identity.savesData
@@ -388,17 +391,24 @@ package struct ImageLoad: Sendable {
     let mayFetch: @PipelineActor @Sendable () -> Bool = {
       loader.mayFetch(plan.variant.role, in: resolution(trustingNetwork: true).situation)
     }
-    guard due == .before, isReload || !resources.loads.revalidator.isTooRecent(revalidation.loadKey) else {
+    let (revalidator, key) = (resources.loads.revalidator, revalidation.loadKey)
+    let send: Revalidator.Perform = { load in
+      await revalidation.perform(load, since: plan.generation, while: mayFetch)
+    }
+    guard due == .before, isReload || !revalidator.isTooRecent(key) else {
       var image = cached
-      if revalidation.begin(since: plan.generation, while: mayFetch) {
-        image.revalidation = revalidation.loadKey
-      }
+      if revalidator.begin(key, of: plan.variant.url, send) { image.revalidation = key }
       return image
     }
-    let waiter = LoadWaiter()
-    let decision = guarding(plan, identity, waiter) { resources.loads.revalidator.coalescer.release(waiter) }
+    let caller = Revalidator.Requests.Caller(handle)
+    let decision = guarding(
+      plan,
+      identity,
+      load: { nil },
+      release: { revalidator.coalescer.release(caller, of: key) }
+    )
     defer { decision.end() }
-    switch await revalidation.outcome(waiter, handle, since: plan.generation, while: mayFetch) {
+    switch await revalidator.outcome(key, of: plan.variant.url, caller, send) {
     case .released: return nil
     case .finished(let new?, _): return new
     case .finished(nil, _): return await loader.cached(plan.variant) ?? cached
@@ -446,12 +456,6 @@ package struct ImageLoad: Sendable {
   }
 
   // MARK: The image
-
-  func loaded(_ fetched: FetchedImage, _ plan: Plan) -> LoadedImage {
-    var image = loaded(fetched, plan.variant, plan.resolution)
-    if let failure = plan.failure { image.replaceOriginal(after: failure) }
-    return image
-  }
 
   package func loaded(
     _ fetched: FetchedImage,

@@ -15,13 +15,8 @@ extension ImageLoader {
   ///
   /// - Throws: ``ConfigurationError`` if a file cannot be removed. All others are removed.
   public func clearCache() async throws(ConfigurationError) {
-    let failure = await resources.storage.writes.run { [store = resources.storage.store] () -> CacheError? in
-      do throws(CacheError) {
-        try store.clear()
-        return nil
-      } catch {
-        return error
-      }
+    let failure = await resources.storage.writes.run { [store = resources.storage.store] in
+      Result { () throws(CacheError) -> Void in try store.clear() }.failure
     }
     clearMemory()
     if let failure { throw ConfigurationError([failure.message], isSystemFailure: true) }

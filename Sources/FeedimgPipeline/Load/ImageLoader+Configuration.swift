@@ -1,4 +1,6 @@
 public import FeedimgModel
+import FeedimgSettings
+import Glibc
 
 extension ImageLoader {
   /// The configuration of a loader.
@@ -71,4 +73,130 @@ extension ImageLoader {
       return "\(folder)/feedimg.sock"
     }
   }
+}
+
+// The parts of a loader that a configuration describes.
+
+extension PolicyCatalog {
+  /// Finds the folders of the policies.
+  ///
+  /// - Throws: ``ConfigurationError`` for facts of the application that a table cannot express.
+  package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
+    let own =
+      configuration.configurationFolder
+      ?? (try? SettingsPaths(environment: configuration.environment).configFolder)
+    try self.init(
+      hostFacts: configuration.hostFacts,
+      userFolder: own,
+      systemFolder: configuration.systemFolder
+    )
+  }
+}
+
+extension RequestIdentity {
+  /// Makes the identity that a configuration describes.
+  ///
+  /// - Throws: ``ConfigurationError`` for an invalid field value.
+  package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
+    var faults: [String] = []
+    let accept = configuration.accept ?? ImageLoader.accept(of: configuration.decoder)
+    for (name, value) in [("userAgent", configuration.userAgent), ("accept", accept)]
+    where !value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) {
+      faults.append("\(name): expected one line of text, found control characters")
+    }
+    faults += configuration.requests.faults
+    guard faults.isEmpty else { throw ConfigurationError(faults) }
+    self.init(userAgent: configuration.userAgent, accept: accept, requests: configuration.requests)
+  }
+}
+
+extension ImageLoader {
+  /// The usual formats of the web, smaller ones first (RFC 9110 §12.5.1).
+  ///
+  /// Any other image gets a lower weight, because feedimg recognises more formats.
+  public static let usualAccept =
+    "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
+
+  /// Returns the value of `Accept` for a decoder.
+  ///
+  /// Any other format gets a low weight, because a server may have only that one.
+  fileprivate static func accept(of decoder: (any ImageDecoding)?) -> String {
+    guard let types = decoder?.mediaTypes, !types.isEmpty else { return usualAccept }
+    return (types + ["*/*;q=0.1"]).joined(separator: ",")
+  }
+}
+
+/// The folders in which a loader keeps its files.
+///
+/// Each folder is derived on demand, so an unknown folder does not affect the others. Each throws
+/// ``ConfigurationError`` if neither the configuration nor the environment names it.
+package struct Folders {
+  private let configured: ImageLoader.Configuration
+  private let paths: SettingsPaths
+
+  package init(_ configuration: ImageLoader.Configuration) {
+    configured = configuration
+    let isHomeKnown = configuration.environment["HOME"]?.hasPrefix("/") ?? false
+    let home = isHomeKnown ? nil : ProcessEnvironment.accountHome()
+    paths = SettingsPaths(environment: configuration.environment, home: home)
+  }
+
+  /// The folder of the cached images.
+  package var cache: String {
+    get throws(ConfigurationError) {
+      try folder(configured.cacheFolder) { () throws(SettingsError) in try paths.cacheFolder }
+    }
+  }
+
+  /// The folder of the settings and the user's policies.
+  package var configuration: String {
+    get throws(ConfigurationError) {
+      try folder(configured.configurationFolder) { () throws(SettingsError) in try paths.configFolder }
+    }
+  }
+
+  /// The folder of the usage ledger.
+  package var usage: String { get throws(ConfigurationError) { "\(try state)/usage" } }
+
+  /// The folder of the ledger and the last bandwidth.
+  package var state: String {
+    get throws(ConfigurationError) {
+      try folder(configured.stateFolder) { () throws(SettingsError) in try paths.stateFolder }
+    }
+  }
+
+  private func folder(
+    _ given: String?,
+    else usual: () throws(SettingsError) -> String
+  ) throws(ConfigurationError) -> String {
+    guard let given else {
+      do throws(SettingsError) {
+        return try usual()
+      } catch {
+        throw ConfigurationError([error.message])
+      }
+    }
+    guard !given.isEmpty else { throw ConfigurationError(["expected a folder, found an empty path"]) }
+    // Make the path absolute, because programs with another working folder may read it.
+    guard !given.hasPrefix("/"), let current = getcwd(nil, 0) else { return given }
+    defer { free(current) }
+    let start = given.hasPrefix("./") ? given.dropFirst(2) : given[...]
+    return "\(String(cString: current))/\(start)"
+  }
+}
+
+/// An unusable configuration, or a user's file that cannot be read or written.
+public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// One line for each fault, with the place and the expected value.
+  public var messages: [String]
+  /// Whether the system refused, so that the same input may succeed later.
+  public var isSystemFailure: Bool
+
+  package init(_ messages: [String], isSystemFailure: Bool = false) {
+    self.messages = messages
+    self.isSystemFailure = isSystemFailure
+  }
+
+  /// The messages, one line each.
+  public var description: String { messages.joined(separator: "\n") }
 }

@@ -36,22 +36,6 @@ extension ImageLoader {
     return snapshot
   }
 
-  /// Returns the current decision for an item, like ``resolve(_:facts:)``, without the reasons in words.
-  package func decide(_ item: FeedItem) -> DecisionContext.Decided {
-    let context = decisionContext()
-    let isCached = presence(of: [item], context)
-    let values = resources.sources.hostFacts.declared(in: [:])
-    let situation = context.situation(of: item, values, isCached: isCached)
-    let decision = context.policy.decide(situation)
-    return DecisionContext.Decided(
-      context: context,
-      item: item,
-      values: values,
-      situation: situation,
-      decision: decision
-    )
-  }
-
   /// Looks up the images of items in the cache; the result returns whether the image of a URL is cached.
   ///
   /// If decisions do not depend on the disk, only memory is checked.
@@ -61,7 +45,7 @@ extension ImageLoader {
     by cache: CachePolicy = .default
   ) -> (ImageURL) -> Bool {
     let keys =
-      context.asksCache && cache.usesDisk
+      context.reader.asksCache && cache.usesDisk
       ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0.map { identity.key(of: $0.url) } } } : []
     let cached = Set(
       zip(keys, keys.isEmpty ? [] : resources.storage.store.contains(keys)).lazy.filter(\.1).map(\.0)
@@ -71,6 +55,25 @@ extension ImageLoader {
       let key = self.identity.key(of: url)
       return cached.contains(key) || cache.usesMemory && self.resources.storage.memory.contains(key)
     }
+  }
+
+  /// Returns the image of a variant from memory, else verified from disk; nil if neither has it.
+  @PipelineActor package func cached(
+    _ variant: ImageVariant,
+    by cache: CachePolicy = .default
+  ) async -> FetchedImage? {
+    let key = identity.key(of: variant.url)
+    guard cache.usesMemory, let image = resources.storage.memory[key] else {
+      guard cache.usesDisk else { return nil }
+      let sent = identity.adapted(for: variant.url).sent
+      return await resources.stored(key, for: sent, fillsMemory: cache.usesMemory)
+    }
+    // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
+    if cache.usesDisk { resources.storage.uses.note(key) }
+    LoadEventReporter.report(.found(.memory))
+    var fetched = FetchedImage(image, from: .memory)
+    if image.path == nil { fetched.storing = resources.storage.stores[key] }
+    return fetched
   }
 
   /// Returns an item with the versions that a view of this size needs; the policy decides among them.

@@ -82,6 +82,16 @@ package struct PolicyCatalog: Sendable {
     return PolicyFault([text], isUnreadable: true)
   }
 
+  /// Throws unless the name is that of a known policy; refuses paths.
+  ///
+  /// - Throws: ``ConfigurationError``, with a suggestion if a similar name exists.
+  package func checkName(_ name: String) throws(ConfigurationError) {
+    let names = names()
+    guard !names.contains(name) else { return }
+    let near = Spelling.nearest(to: name, among: names).map { "; did you mean `\($0)`?" }
+    throw ConfigurationError(["there is no policy `\(name)`" + (near ?? "")])
+  }
+
   /// Returns the names of all policies, refused ones included: the default first, then by name.
   package func names() -> [String] {
     let folders = [userFolder, systemFolder].compactMap { $0 }
@@ -283,4 +293,12 @@ extension ShippedPolicies {
   static func table(of name: String) -> [UInt8]? {
     name == "default" ? defaultTable : all.first { $0.name == name }?.text
   }
+}
+
+/// The choice of a policy.
+public enum PolicyChoice: Sendable, Hashable {
+  /// The policy named `default`.
+  case standard
+  /// The name of a policy, or the path of a file: Markdown, or JSON if it ends in `.json`.
+  case named(String)
 }

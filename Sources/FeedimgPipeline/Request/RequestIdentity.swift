@@ -19,7 +19,7 @@ package struct RequestIdentity: Sendable {
 
   package init(
     userAgent: String,
-    accept: String = RequestIdentity.usualAccept,
+    accept: String = ImageLoader.usualAccept,
     requests: RequestOptions = RequestOptions()
   ) {
     self.userAgent = userAgent
@@ -33,11 +33,6 @@ package struct RequestIdentity: Sendable {
     // Without a value, libcurl would send `*/*` itself.
     self.accept = accept.isEmpty ? "*/*" : accept
   }
-
-  /// The usual formats of the web, smaller ones first (RFC 9110 §12.5.1).
-  ///
-  /// Any other image gets a lower weight, because feedimg recognises more formats.
-  static let usualAccept = "image/avif,image/webp,image/png,image/jpeg,image/gif,image/*;q=0.8,*/*;q=0.5"
 
   /// Returns the identity of a program that also sends fields to an origin; other values get other images.
   func adding(_ fields: HTTPFields, for origin: String) -> RequestIdentity {

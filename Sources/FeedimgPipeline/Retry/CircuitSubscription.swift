@@ -32,7 +32,7 @@ import FeedimgSystem
       else { continue }
       controller.subscribe(self, to: origin, after: error) { [self] in
         // A probe has its own backoff, the cooldown.
-        if !controller.isOpen(origin) { wakes += 1 }
+        if !controller.breaker.isOpen(origin) { wakes += 1 }
         wake()
       }
     }

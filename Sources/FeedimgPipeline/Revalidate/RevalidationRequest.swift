@@ -21,35 +21,14 @@ struct RevalidationRequest: Sendable {
 
   private var directives: HTTPFields { isReload ? ImageDownload.endToEnd : HTTPFields() }
 
-  /// Sends the request in the background, unless it is running or has just ended.
+  /// Sends the request.
   ///
   /// - Parameters:
+  ///   - load: The load of the request.
   ///   - generation: The generation of the facts before the decision.
   ///   - mayFetch: Whether the policy would still fetch the image; if not, the request is cancelled.
-  /// - Returns: Whether a result will follow.
-  @PipelineActor func begin(
-    since generation: Int?,
-    while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
-  ) -> Bool {
-    resources.loads.revalidator.begin(loadKey, of: variant.url) { load in
-      await perform(load, since: generation, while: mayFetch)
-    }
-  }
-
-  /// Sends the request, or joins the running one; see ``begin(since:while:)``.
-  @PipelineActor func outcome(
-    _ waiter: LoadWaiter,
-    _ handle: LoadHandle,
-    since generation: Int?,
-    while mayFetch: @escaping @PipelineActor @Sendable () -> Bool
-  ) async -> Coalescer<FetchedImage?>.Outcome {
-    await resources.loads.revalidator.outcome(loadKey, of: variant.url, waiter, handle) { load in
-      await perform(load, since: generation, while: mayFetch)
-    }
-  }
-
   /// - Returns: The new image; nil if the cached one is still valid.
-  @PipelineActor private func perform(
+  @PipelineActor func perform(
     _ load: InFlightLoad,
     since generation: Int?,
     while mayFetch: @escaping @PipelineActor @Sendable () -> Bool

@@ -1,5 +1,5 @@
 import FeedimgHTTPCache
-import FeedimgModel
+public import FeedimgModel
 import FeedimgSystem
 import Synchronization
 
@@ -8,6 +8,8 @@ import Synchronization
 /// Callers that show the same image share one request. Another request follows at least 10 seconds after a
 /// response. After failures, the interval grows from 30 seconds to an hour.
 @PipelineActor final class Revalidator {
+  typealias Requests = Coalescer<FetchedImage?>
+
   struct Past {
     var endedAt: Double
     var rest: Double
@@ -21,8 +23,8 @@ import Synchronization
   private nonisolated static let maximumCount = 64
   private nonisolated static let maximumRequests = 4096
 
-  /// The coalescer of the requests; its results are the new image, or nil if the cached one is valid.
-  nonisolated let coalescer = Coalescer<FetchedImage?>()
+  /// The running requests; their results are the new image, or nil if the cached one is valid.
+  nonisolated let coalescer = Requests()
   private nonisolated let clock: @Sendable () -> Double
   /// Guards the last requests, which other threads read.
   nonisolated let lastRequests = Mutex<[String: Past]>([:])
@@ -46,7 +48,7 @@ import Synchronization
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
     guard !isTooRecent(key), background.count < Self.maximumCount else { return false }
     background[key] = PipelineActor.task { [self] in
-      _ = await outcome(key, of: url, LoadWaiter(), LoadHandle(.prefetch), perform)
+      _ = await outcome(key, of: url, Requests.Caller(LoadHandle(.prefetch)), perform)
       background[key] = nil
       if background.isEmpty { idleEvent.take()?.signal() }
     }
@@ -57,11 +59,10 @@ import Synchronization
   func outcome(
     _ key: String,
     of url: ImageURL,
-    _ waiter: LoadWaiter,
-    _ handle: LoadHandle,
+    _ caller: Requests.Caller,
     _ perform: @escaping Perform
-  ) async -> Coalescer<FetchedImage?>.Outcome {
-    await coalescer.outcome(for: key, waiter, handle: handle) { load in
+  ) async -> Requests.Outcome {
+    await coalescer.outcome(for: key, caller) { load in
       let result = await perform(load)
       self.note(key, url, result)
       return result
@@ -69,9 +70,9 @@ import Synchronization
   }
 
   /// Waits for the result of the running request for a key; nil if none runs.
-  func running(_ key: String) async -> Coalescer<FetchedImage?>.Outcome? {
+  func running(_ key: String) async -> Requests.Outcome? {
     guard coalescer.count(of: key) > 0 || background[key] != nil else { return nil }
-    return await coalescer.outcome(for: key, handle: LoadHandle(.prefetch)) { _ in
+    return await coalescer.outcome(for: key, Requests.Caller(LoadHandle(.prefetch))) { _ in
       .failure(LoadError(.cancelled, message: "the request has ended"))
     }
   }
@@ -125,6 +126,30 @@ import Synchronization
     lastRequests.withLock { lastRequests in
       if lastRequests.count >= Self.maximumRequests { lastRequests = [:] }
       lastRequests[key] = past
+    }
+  }
+}
+
+/// The results of several revalidations.
+public struct RevalidationSummary: Sendable, Hashable {
+  /// The number of images that have not changed.
+  public internal(set) var unchanged = 0
+  /// The URLs of the first hundred images that have changed, in the form in which the cache compares them.
+  public internal(set) var changed: [String] = []
+  /// The first hundred failures; these images stay cached.
+  public internal(set) var failures: [LoadError] = []
+  /// The number of revalidations that were cancelled.
+  public internal(set) var unfinished = 0
+
+  private static let maximumList = 100
+
+  mutating func count(_ outcome: Result<FetchedImage?, LoadError>, of url: ImageURL) {
+    switch outcome {
+    case .success(nil): unchanged += 1
+    case .success:
+      if changed.count < Self.maximumList { changed.append(ImageURL.withoutCredentials(url.key)) }
+    case .failure(let error) where error.code == .cancelled: unfinished += 1
+    case .failure(let error): if failures.count < Self.maximumList { failures.append(error) }
     }
   }
 }

@@ -16,7 +16,7 @@ import Synchronization
 
   private(set) var state: SchedulerState
   private(set) var downloads: [Ticket: Download] = [:]
-  private(set) var waiting: [Ticket: CheckedContinuation<Bool, Never>] = [:]
+  private(set) var waiting: [Ticket: Event] = [:]
   /// The task that waits for the deadline of the state.
   private var alarm: (at: Duration, task: Task<Void, Never>)?
   private let time: MonotonicTime
@@ -46,16 +46,11 @@ import Synchronization
   /// - Returns: Whether the download has a slot; false if the task was cancelled.
   func slot(_ ticket: Ticket, _ download: Download) async -> Bool {
     downloads[ticket] = download
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        if Task.isCancelled || state.isRunning(ticket) {
-          return continuation.resume(returning: !Task.isCancelled)
-        }
-        waiting[ticket] = continuation
-      }
-    } onCancel: {
-      Task { @PipelineActor in self.waiting.removeValue(forKey: ticket)?.resume(returning: false) }
-    }
+    guard !state.isRunning(ticket) else { return !Task.isCancelled }
+    let start = Event()
+    waiting[ticket] = start
+    defer { waiting[ticket] = nil }
+    return await start.wait()
   }
 
   func hasSlot(_ ticket: Ticket) -> Bool { state.isRunning(ticket) }
@@ -117,7 +112,7 @@ import Synchronization
     var actions = state.advance(at: now) { downloads[$0]?.preempt() ?? true }
     while !actions.isEmpty {
       switch actions.removeFirst() {
-      case .start(let ticket): waiting.removeValue(forKey: ticket)?.resume(returning: true)
+      case .start(let ticket): waiting.removeValue(forKey: ticket)?.signal()
       case .preempt(let ticket) where downloads[ticket] == nil:
         // The download has a slot and no transfer yet, so there is none to end.
         state.stopped(ticket, at: now)

@@ -13,12 +13,11 @@ import Testing
   /// Waits for a load of a key, which ends with its number when the gate opens.
   private func caller(
     _ key: String = "a",
-    _ waiter: LoadWaiter = LoadWaiter(),
-    _ handle: LoadHandle = LoadHandle(.near),
+    _ caller: Coalescer<Int>.Caller = Coalescer.Caller(LoadHandle(.near)),
     until end: Event
   ) -> Task<Coalescer<Int>.Outcome, Never> {
     PipelineActor.task { [coalescer, loads] in
-      await coalescer.outcome(for: key, waiter, handle: handle) { load in
+      await coalescer.outcome(for: key, caller) { load in
         loads.add(load)
         let number = loads.all.count
         // A cancelled load takes a while to end.
@@ -53,9 +52,9 @@ import Testing
   }
 
   @Test func `a caller that was released before it joined starts nothing`() async {
-    let waiter = LoadWaiter()
-    coalescer.release(waiter)
-    guard case .released = await caller("a", waiter, until: Event()).value else {
+    let early = Coalescer<Int>.Caller(LoadHandle(.near))
+    coalescer.release(early, of: "a")
+    guard case .released = await caller("a", early, until: Event()).value else {
       Issue.record("it was not released")
       return
     }
@@ -74,7 +73,7 @@ import Testing
   @Test func `a load has the highest priority of its callers, and it falls when they leave`() async {
     let (end, handle) = (Event(), LoadHandle(.near))
     let first = caller(until: end)
-    let second = caller("a", LoadWaiter(), handle, until: end)
+    let second = caller("a", Coalescer.Caller(handle), until: end)
     while coalescer.count < 2 || loads.all.isEmpty { await Task.yield() }
     #expect(loads.all[0].priority == .near)
     handle.priority = .visible

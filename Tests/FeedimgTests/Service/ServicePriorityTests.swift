@@ -13,7 +13,7 @@ import Testing
   private let link: ServiceClient
   private let variant: ImageVariant
   private let run = InFlightLoad(.prefetch)
-  private static let waiter = LoadWaiter()
+  private let handle = LoadHandle(.prefetch)
 
   init() throws {
     test = try TestLoader()
@@ -21,6 +21,7 @@ import Testing
     try Data().write(to: URL(filePath: socket))
     link = ServiceClient(socket: socket, cacheFolder: test.folder, downloader: service)
     variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
+    run.add(ObjectIdentifier(handle), handle, nil, nil)
   }
 
   private var told: [String] { service.requests.all.compactMap { $0.fields["Priority"] } }
@@ -48,8 +49,8 @@ import Testing
   }
 
   private func set(_ priority: LoadPriority) {
-    run.set(priority: priority, first: Self.waiter)
-    run.announcePriority()
+    handle.priority = priority
+    run.updatePriority()
   }
 
   @Test func `a prefetch that becomes visible is urgent for the service too`() async throws {

@@ -1,3 +1,134 @@
+/// Messages about interfaces as kernels sent them, with one attribute per line.
+///
+/// Unread attributes, such as counters, are removed. The lengths are those of the rest.
+package enum LinkRecordings {
+  /// Wi-Fi connected to a network (mac80211_hwsim, Linux 6.1).
+  package static let wifi = Recording(
+    """
+    500000001000020001000000b8000000 # 80 bytes, RTM_NEWLINK
+    00000100050000004310010000000000 # type 1, index 5, flags 0x11043
+    0a000300776c616e30000000 # IFLA_IFNAME wlan0
+    0500100006000000 # IFLA_OPERSTATE 6
+    0500210001000000 # IFLA_CARRIER 1
+    08002f0001000000 # IFLA_CARRIER_UP_COUNT 1
+    0b003800687773696d310000 # IFLA_PARENT_DEV_NAME hwsim1
+    """
+  )
+
+  /// A USB modem with the driver qmi_wwan.
+  package static let qmi = Recording(
+    """
+    58000000100002000100000071010000 # 88 bytes, RTM_NEWLINK
+    00000100090000004310010000000000 # type 1, index 9, flags 0x11043
+    0a0003007777616e30000000 # IFLA_IFNAME wwan0
+    0500100000000000 # IFLA_OPERSTATE 0
+    0500210001000000 # IFLA_CARRIER 1
+    08002f0000000000 # IFLA_CARRIER_UP_COUNT 0
+    0c003800312d313a312e3000 # IFLA_PARENT_DEV_NAME 1-1:1.0
+    0800390075736200 # IFLA_PARENT_DEV_BUS_NAME usb
+    """
+  )
+
+  /// A phone shared by USB (rndis_host).
+  package static let rndis = Recording(
+    """
+    58000000100002000100000079020000 # 88 bytes, RTM_NEWLINK
+    00000100120000004310010000000000 # type 1, index 18, flags 0x11043
+    090003007573623000000000 # IFLA_IFNAME usb0
+    0500100000000000 # IFLA_OPERSTATE 0
+    0500210001000000 # IFLA_CARRIER 1
+    08002f0000000000 # IFLA_CARRIER_UP_COUNT 0
+    0c003800312d313a312e3000 # IFLA_PARENT_DEV_NAME 1-1:1.0
+    0800390075736200 # IFLA_PARENT_DEV_BUS_NAME usb
+    """
+  )
+
+  /// WireGuard.
+  package static let wireguard = Recording(
+    """
+    540000001000020001000000c0010000 # 84 bytes, RTM_NEWLINK
+    0000feff0a000000d100010000000000 # type 65534, index 10, flags 0x100d1
+    0800030077673000 # IFLA_IFNAME wg0
+    0500100000000000 # IFLA_OPERSTATE 0
+    0500210001000000 # IFLA_CARRIER 1
+    08002f0000000000 # IFLA_CARRIER_UP_COUNT 0
+    14001200 # IFLA_LINKINFO
+      0e000100776972656775617264000000 # IFLA_INFO_KIND wireguard
+    """
+  )
+}
+
+/// Replies to route and rule requests, as Linux 6.1 sent them.
+package enum RouteRecordings {
+  /// The entry of the default route over Wi-Fi.
+  package static let wifi = Recording(
+    """
+    3c000000 1800 0000 01000000 b8000000 # 60 bytes, RTM_NEWROUTE
+    02 00 00 00 fe 03 00 01 00000000 # AF_INET, to /0, table main, RTPROT_BOOT, universe, RTN_UNICAST
+    0800 0f00 fe000000 # RTA_TABLE main
+    0800 0600 58020000 # RTA_PRIORITY 600
+    0800 0500 0a010001 # RTA_GATEWAY 10.1.0.1
+    0800 0400 05000000 # RTA_OIF 5
+    """
+  )
+
+  /// The entry of the default route over a phone on USB (Linux 6.18).
+  package static let phone = Recording(
+    """
+    34000000 1800 0000 01000000 17660000 # 52 bytes, RTM_NEWROUTE
+    02 00 00 00 fe 03 00 01 00000000 # AF_INET, to /0, table main, RTPROT_BOOT, universe, RTN_UNICAST
+    0800 0f00 fe000000 # RTA_TABLE main
+    0800 0500 c0a82a81 # RTA_GATEWAY 192.168.42.129
+    0800 0400 12000000 # RTA_OIF 18
+    """
+  )
+
+  /// The entry of the default route over a USB modem: no gateway (Linux 6.18).
+  package static let modem = Recording(
+    """
+    2c000000 1800 0000 01000000 49660000 # 44 bytes, RTM_NEWROUTE
+    02 00 00 00 fe 03 fd 01 00000000 # AF_INET, to /0, RTPROT_BOOT, scope link, RTN_UNICAST
+    0800 0f00 fe000000 # RTA_TABLE main
+    0800 0400 09000000 # RTA_OIF 9
+    """
+  )
+
+  /// The default route of WireGuard, as wg-quick sets it: no gateway, and a table of its own.
+  package static let wireguard = Recording(
+    """
+    2c000000 1800 0000 01000000 c0010000 # 44 bytes, RTM_NEWROUTE
+    02 00 00 00 fe 03 fd 01 00000000 # AF_INET, to /0, RTPROT_BOOT, scope link, RTN_UNICAST
+    0800 0f00 fe000000 # RTA_TABLE main
+    0800 0400 0a000000 # RTA_OIF 10
+    """
+  )
+
+  /// No route at all.
+  package static let none = Recording(
+    """
+    38000000 0200 0000 01000000 e7020000 # 56 bytes, NLMSG_ERROR
+    9bffffff # -101, ENETUNREACH
+    24000000 1a00 0100 01000000 00000000 # the request
+    02 20 00 00 00 00 00 00 00200000
+    0800 0100 c1000e81
+    """
+  )
+
+  /// The rule of wg-quick: all packets without the mark use the table of the tunnel.
+  package static let ruleOfWireGuard = Recording(
+    """
+    4c000000 2000 0200 01000000 c0010000 # 76 bytes, RTM_NEWRULE
+    02 00 00 00 fc 00 00 01 02000000 # AF_INET, FR_ACT_TO_TBL, FIB_RULE_INVERT
+    0800 0f00 6cca0000 # FRA_TABLE 51820
+    0800 0e00 ffffffff # FRA_SUPPRESS_PREFIXLEN none
+    0500 1500 00000000 # FRA_PROTOCOL
+    0800 0600 fd7f0000 # FRA_PRIORITY 32765
+    0800 0a00 6cca0000 # FRA_FWMARK 51820
+    0800 1000 ffffffff # FRA_FWMASK
+    """
+  )
+}
+
 /// Messages of nl80211 as Linux 6.1 sent them (mac80211_hwsim).
 package enum WirelessRecordings {
   /// An interface that is connected to a network.
