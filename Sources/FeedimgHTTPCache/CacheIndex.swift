@@ -96,7 +96,7 @@ extension CacheIndex {
       .integer(Budget(record.role).rawValue), .string(record.body.text), .integer(record.size),
       .integer(Int(Int64(bitPattern: record.checksum))), .string(record.mediaType),
       .integer(Milliseconds.count(record.storedAt)), .integer(Milliseconds.count(record.requestedAt)),
-      .integer(Milliseconds.count(record.respondedAt)), .text(record.head.bytes), .integer(usedAt),
+      .integer(Milliseconds.count(record.respondedAt)), .text(record.head), .integer(usedAt),
     ])
   }
 
@@ -141,7 +141,7 @@ extension CacheIndex {
     .run([
       .integer(Int(record.identifier)), .string(record.body.text),
       .integer(Milliseconds.count(record.respondedAt)), .integer(Milliseconds.count(new.requestedAt)),
-      .integer(Milliseconds.count(new.respondedAt)), .text(new.head.bytes),
+      .integer(Milliseconds.count(new.respondedAt)), .text(new.head),
     ])
     return connection.changes > 0
   }
@@ -193,7 +193,7 @@ extension CacheIndex {
       storedAt: Milliseconds.seconds(row.integer(8)),
       requestedAt: Milliseconds.seconds(row.integer(9)),
       respondedAt: Milliseconds.seconds(row.integer(10)),
-      head: HeadRecord(bytes: row.withText(11) { Array($0) })
+      head: row.withText(11) { Array($0) }
     )
     return Entry(record: record, usedAt: row.integer(12))
   }

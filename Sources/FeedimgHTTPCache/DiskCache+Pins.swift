@@ -48,7 +48,9 @@ extension DiskCache {
       guard let entry = found ?? nil, !isExpired(entry) else { return false }
       guard entry.record.isPinned != isPinned else { return true }
       guard try isFit(entry) else { return false }
-      if try move(entry.record, to: entry.record.pinned(isPinned)) { return true }
+      var new = entry.record
+      new.isPinned = isPinned
+      if try move(entry.record, to: new) { return true }
     }
     throw CacheError(.index, "`\(ImageURL.withoutCredentials(key))` is being replaced by another process")
   }

@@ -23,7 +23,7 @@ enum IndexSchema {
   /// Creates all tables in an empty database.
   ///
   /// `entry.id` is the hash of the key, so that a look-up needs no second index. All times except `used_at` are in
-  /// milliseconds. `head` is a ``HeadRecord``. `account` has the total of each ``Budget``, which `entry.budget` names,
+  /// milliseconds. `head` is a ``HeadLine``. `account` has the total of each ``Budget``, which `entry.budget` names,
   /// and the counters of ``CacheIndex/Tally``. Triggers keep the totals.
   ///
   /// `awaited_pin` has the keys whose pinned image was damaged, so that the next image is pinned. `replaced` has the

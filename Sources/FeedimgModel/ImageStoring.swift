@@ -60,43 +60,14 @@ package struct ImageMetadata: Sendable, Hashable {
   package var key: String
   package var role: ImageVariant.Role
   package var mediaType: String
-  /// The head of the response, for freshness and validation (RFC 9111).
-  package var head: ResponseHead
-  /// The sent request fields that the response's `Vary` names (RFC 9111 §4.1).
-  package var varied: HTTPFields
-  /// When the request was sent (RFC 9111 §4.2.3), in seconds since 1970; nil for the time of the commit.
-  package var requestedAt: Double?
-  /// When the head arrived (RFC 9111 §4.2.3), in seconds since 1970; nil for the time of the commit.
-  package var respondedAt: Double?
+  /// The response with the image, for freshness and validation (RFC 9111).
+  package var response: StoredResponse
 
-  package init(
-    key: String,
-    role: ImageVariant.Role,
-    mediaType: String,
-    head: ResponseHead,
-    varied: HTTPFields = HTTPFields(),
-    requestedAt: Double? = nil,
-    respondedAt: Double? = nil
-  ) {
+  package init(key: String, role: ImageVariant.Role, mediaType: String, response: StoredResponse) {
     self.key = key
     self.role = role
     self.mediaType = mediaType
-    self.head = head
-    self.varied = varied
-    self.requestedAt = requestedAt
-    self.respondedAt = respondedAt
-  }
-
-  package init(key: String, role: ImageVariant.Role, mediaType: String, response: StoredResponse) {
-    self.init(
-      key: key,
-      role: role,
-      mediaType: mediaType,
-      head: response.head,
-      varied: response.varied,
-      requestedAt: response.requestedAt,
-      respondedAt: response.respondedAt
-    )
+    self.response = response
   }
 }
 
