@@ -51,32 +51,6 @@ extension CacheIndex {
     var usedAt: Int
   }
 
-  /// The columns that a look-up needs, to read less than a whole row.
-  struct EntrySummary {
-    var body: BodyName
-    var size: Int
-    var isPinned: Bool
-    /// Seconds since 1970.
-    var usedAt: Int
-  }
-
-  func summary(of key: String) throws(SQLiteError) -> EntrySummary? {
-    let hash = Checksum.of(key)
-    let select = try connection.statement("SELECT key, file, size, budget, used_at FROM entry WHERE id = ?1")
-    let found = try select.first([.integer(Int(Int64(bitPattern: hash)))]) { row -> EntrySummary? in
-      guard row.isText(0, key), let body = row.withText(1, BodyName.init(utf8:)), body.keyHash == hash else {
-        return nil
-      }
-      return EntrySummary(
-        body: body,
-        size: row.integer(2),
-        isPinned: row.integer(3) == Budget.pinned.rawValue,
-        usedAt: row.integer(4)
-      )
-    }
-    return found ?? nil
-  }
-
   /// The entry of a key; nil if there is none.
   func entry(of key: String) throws(SQLiteError) -> Entry? {
     guard let entry = try entry(with: Int64(bitPattern: Checksum.of(key))) else { return nil }

@@ -47,7 +47,7 @@ extension DiskCache {
     let keys = VariantKey.all(key)
     let isThere = try pool.read { index throws(SQLiteError) in
       for key in keys {
-        if try index.summary(of: key) != nil { return true }
+        if try index.entry(of: key) != nil { return true }
         if try index.isPinAwaited(for: key) { return true }
       }
       return false

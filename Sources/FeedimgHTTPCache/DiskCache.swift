@@ -131,17 +131,16 @@ extension DiskCache: ImageStoring {
     let found = try? pool.read { index throws(SQLiteError) in
       var isThere: [Bool] = []
       for key in keys {
-        let summary = try index.summary(of: key)
-        isThere.append(summary.map { isPresent($0) } ?? false)
+        let entry = try index.entry(of: key)
+        isThere.append(entry.map { isPresent($0) } ?? false)
       }
       return isThere
     }
     return (found ?? nil) ?? keys.map { _ in false }
   }
 
-  private func isPresent(_ summary: CacheIndex.EntrySummary) -> Bool {
-    guard summary.isPinned || summary.usedAt >= expiry else { return false }
-    return folder.size(of: summary.body) == summary.size
+  private func isPresent(_ entry: CacheIndex.Entry) -> Bool {
+    !isExpired(entry) && folder.size(of: entry.record.body) == entry.record.size
   }
 
   package var isEmpty: Bool {

@@ -198,12 +198,4 @@ package struct SQLiteRow {
   }
 
   package func string(_ column: Int32) -> String { withText(column) { String(decoding: $0, as: UTF8.self) } }
-
-  /// Whether a column holds this text.
-  package func isText(_ column: Int32, _ text: String) -> Bool {
-    var text = text
-    return withText(column) { stored in
-      text.withUTF8 { $0.count == stored.count && stored.elementsEqual($0) }
-    }
-  }
 }
