@@ -76,7 +76,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
       }
     } catch {
       self.body = nil
-      throw cache.refusal(error, .body, size: body.size + bytes.count)
+      throw cache.refusal(error, size: body.size + bytes.count)
     }
   }
 
@@ -109,14 +109,14 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   func keepPartial(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
-    guard !isOutdated(body) else { throw CacheError(.body, "images were removed while it was loading") }
+    guard !isOutdated(body) else { throw CacheError("images were removed while it was loading") }
     guard body.size > 0, body.size <= cache.limits.partialDownloads.bytes else { return }
     // First, so that after a kill, the record behind the bytes is not taken for bytes of the image.
     withdraw()
     do throws(FileFault) {
       try cache.keepPartial(try body.moveToFile(in: cache.folder), metadata)
     } catch {
-      throw CacheError(.body, error.description)
+      throw CacheError(error.description)
     }
   }
 
@@ -133,7 +133,6 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   private static let finished = CacheError(
-    .body,
     "cannot write an image that was committed or discarded before"
   )
 }

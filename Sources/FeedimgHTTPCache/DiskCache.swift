@@ -84,7 +84,7 @@ package final class DiskCache: Sendable {
 
   /// ``beginWriting()`` with the error for callers.
   func beginWritingOrRefuse() throws(CacheError) {
-    do throws(FileFault) { try beginWriting() } catch { throw refusal(error, .folder, size: 0) }
+    do throws(FileFault) { try beginWriting() } catch { throw refusal(error, size: 0) }
   }
 
   /// Tells other processes that this one writes no more.
@@ -181,7 +181,7 @@ extension DiskCache: ImageStoring {
   }
 
   package func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
-    do throws(FileFault) { try folder.create() } catch { throw refusal(error, .folder, size: 0) }
+    do throws(FileFault) { try folder.create() } catch { throw refusal(error, size: 0) }
     return BodyWriter(cache: self, since: removals)
   }
 

@@ -73,24 +73,12 @@ package struct ImageMetadata: Sendable, Hashable {
 
 /// A failure of the cache.
 package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure, for programs.
-  package enum Code: String, Sendable, Hashable {
-    /// The folder cannot be created, read or written.
-    case folder
-    /// The index cannot be read or written.
-    case index
-    /// A body cannot be written or read.
-    case body
-  }
-
-  package var code: Code
   /// One line, with the path and the system's reason.
   package var message: String
   /// Whether the disk or the user's quota is full.
   package var isDiskFull: Bool
 
-  package init(_ code: Code, _ message: String, isDiskFull: Bool = false) {
-    self.code = code
+  package init(_ message: String, isDiskFull: Bool = false) {
     self.message = message
     self.isDiskFull = isDiskFull
   }
