@@ -196,11 +196,7 @@ final class IncomingBody {
   }
 
   func write(_ bytes: [UInt8]) throws(FileFault) {
-    var fault: FileFault?
-    bytes.withUnsafeBytes { bytes in
-      do throws(FileFault) { try write(bytes) } catch { fault = error }
-    }
-    if let fault { throw fault }
+    try bytes.withUnsafeBufferPointer { bytes throws(FileFault) in try write(UnsafeRawBufferPointer(bytes)) }
   }
 
   /// The name of the file, without its folder.

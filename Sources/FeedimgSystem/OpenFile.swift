@@ -95,11 +95,7 @@ package struct OpenFile: ~Copyable {
   }
 
   package func write(_ bytes: [UInt8]) throws(FileFault) {
-    var fault: FileFault?
-    bytes.withUnsafeBytes { bytes in
-      do throws(FileFault) { try write(bytes) } catch { fault = error }
-    }
-    if let fault { throw fault }
+    try bytes.withUnsafeBufferPointer { bytes throws(FileFault) in try write(UnsafeRawBufferPointer(bytes)) }
   }
 
   /// Waits until all written bytes are on the disk.
