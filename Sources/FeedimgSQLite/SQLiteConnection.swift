@@ -90,6 +90,11 @@ package final class SQLiteConnection {
     return statement
   }
 
+  /// The number in the first column of the first row; zero without rows.
+  package func number(_ sql: String) throws(SQLiteError) -> Int {
+    try statement(sql).first { $0.integer(0) } ?? 0
+  }
+
   /// Runs the body in a transaction with the write lock; rolls the transaction back if the body throws.
   package func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     try statement("BEGIN IMMEDIATE").run()
