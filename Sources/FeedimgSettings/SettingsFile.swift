@@ -92,11 +92,11 @@ package struct SettingsFile: Sendable {
     from content: [UInt8]?
   ) throws(FileFault) -> (document: SettingsDocument, warning: String?) {
     guard let content else { return (SettingsDocument(), nil) }
-    do throws(SettingsDocument.SyntaxError) {
+    do throws(JSONError) {
       return (try SettingsDocument(content), nil)
     } catch {
       let kept = try keepCopy(content)
-      return (SettingsDocument(), "\(path)\(error); the old content is kept in `\(kept)`")
+      return (SettingsDocument(), "\(place(of: error)); the old content is kept in `\(kept)`")
     }
   }
 
@@ -121,13 +121,18 @@ package struct SettingsFile: Sendable {
   }
 
   private func snapshot(of bytes: [UInt8]) -> SettingsSnapshot {
-    do throws(SettingsDocument.SyntaxError) {
+    do throws(JSONError) {
       return SettingsSnapshot(try SettingsDocument(bytes), path: path)
     } catch {
       // Make the copy before the user repairs or replaces the file. This call never changes the file itself.
       let kept = (try? keepCopy(bytes)).map { ", the old content is kept in `\($0)`" } ?? ""
-      return SettingsSnapshot(warning: "\(path)\(error); feedimg uses the defaults\(kept)")
+      return SettingsSnapshot(warning: "\(place(of: error)); feedimg uses the defaults\(kept)")
     }
+  }
+
+  /// The message with its place, such as `settings.json:2:5: …`.
+  private func place(of error: JSONError) -> String {
+    "\(path):\(error.line):\(error.column): \(error.message)"
   }
 }
 
