@@ -27,7 +27,6 @@ package struct StoredImage: Sendable, Hashable {
     mediaType: String,
     storedAt: Double,
     usedAt: Double,
-    response: StoredResponse? = nil,
     isPinned: Bool = false
   ) {
     self.key = key
@@ -38,7 +37,6 @@ package struct StoredImage: Sendable, Hashable {
     self.mediaType = mediaType
     self.storedAt = storedAt
     self.usedAt = usedAt
-    self.response = response
     self.isPinned = isPinned
   }
 }
