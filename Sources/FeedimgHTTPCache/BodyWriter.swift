@@ -145,11 +145,8 @@ final class BodyReader: WrittenReading {
   ///
   /// Nil if it cannot be opened.
   init?(again descriptor: Int32) {
-    do throws(FileFault) {
-      file = try OpenFile("/proc/self/fd/\(descriptor)", to: "read", O_RDONLY)
-    } catch {
-      return nil
-    }
+    guard let file = try? OpenFile("/proc/self/fd/\(descriptor)", to: "read", O_RDONLY) else { return nil }
+    self.file = file
   }
 
   func bytes(at position: Int, count: Int) -> [UInt8]? {
