@@ -57,13 +57,7 @@ package struct SettingsFile: Sendable {
     _ metered: Metered?
   ) throws(SettingsError) -> SettingsSnapshot {
     if metered == nil, file.isMissing { return SettingsSnapshot() }
-    return try edit { object in
-      if let metered {
-        NetworkMarks.set(network, metered, in: &object)
-      } else {
-        NetworkMarks.remove(network, from: &object)
-      }
-    }
+    return try edit { NetworkMarks.set(network, metered, in: &$0) }
   }
 
   private func edit(_ change: (inout JSONObject) -> Void) throws(SettingsError) -> SettingsSnapshot {
