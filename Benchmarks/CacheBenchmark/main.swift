@@ -67,13 +67,17 @@ let fields = HTTPFields([
   .init(name: "Last-Modified", value: "Sat, 21 Nov 2026 10:00:00 GMT"),
 ])
 
+func metadata(_ number: Int) throws -> ImageMetadata {
+  let head = ResponseHead(status: 200, fields: fields, url: try ImageURL(key(number)))
+  let now = Double(time(nil))
+  let response = StoredResponse(head: head, requestedAt: now, respondedAt: now)
+  return ImageMetadata(key: key(number), role: .original, mediaType: "image/jpeg", response: response)
+}
+
 func store(_ number: Int, _ bytes: [UInt8], in cache: DiskCache) throws {
   let writer = try cache.makeWriter()
   try bytes.withUnsafeBytes { try writer.write($0) }
-  let head = ResponseHead(status: 200, fields: fields, url: try ImageURL(key(number)))
-  _ = try writer.commit(
-    ImageMetadata(key: key(number), role: .original, mediaType: "image/jpeg", head: head)
-  )
+  _ = try writer.commit(metadata(number))
 }
 
 let bytes = (0..<max(1, size)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -101,8 +105,7 @@ case "together":
     for number in group..<min(group + 50, count) {
       let writer = try cache.makeWriter()
       try bytes.withUnsafeBytes { try writer.write($0) }
-      let head = ResponseHead(status: 200, fields: fields, url: try ImageURL(key(number)))
-      let metadata = ImageMetadata(key: key(number), role: .original, mediaType: "image/jpeg", head: head)
+      let metadata = try metadata(number)
       Task(executorPreference: executor) { _ = try? await writer.commit(metadata) { executor.add($0) } }
     }
     executor.run()

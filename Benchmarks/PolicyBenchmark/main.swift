@@ -89,7 +89,7 @@ struct Cost {
 
 func measureDecisions(_ rounds: Int) throws {
   for (name, text) in ShippedPolicies.all.map({ ($0.name, $0.text) }) {
-    let table = try PolicyTable(fileName: "\(name).md", text: text)
+    let table = try PolicyTable(name: name, fileName: "\(name).md", markdown: text)
     let policy = try CompiledPolicy(table)
     let situations = try situations(of: table)
     let first = policy.decide(situations[0])
@@ -116,7 +116,8 @@ func measureChecks(_ rounds: Int) throws {
     var times: [Int] = []
     for _ in 0..<rounds {
       let start = now()
-      let report = try PolicyReport(PolicyTable(fileName: "\(file.name).md", text: file.text))
+      let table = try PolicyTable(name: file.name, fileName: "\(file.name).md", markdown: file.text)
+      let report = try PolicyReport(table)
       guard report.errors.isEmpty else { fatalError("\(file.name) has errors") }
       times.append(now() - start)
     }

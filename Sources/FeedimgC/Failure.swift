@@ -24,6 +24,11 @@ struct Failure: Error, Sendable {
   }
 }
 
+/// Runs code that needs valid options.
+func configured<Value>(_ body: () throws(ConfigurationError) -> Value) throws(Failure) -> Value {
+  do throws(ConfigurationError) { return try body() } catch { throw Failure(error) }
+}
+
 extension feedimg_code {
   init(_ code: LoadError.Code) {
     self =

@@ -1,4 +1,5 @@
 import CFeedimg
+import Glibc
 
 /// Returns a handle of an object, which retains it until ``release(_:as:)``.
 func handle(_ object: some AnyObject & Sendable) -> OpaquePointer {
@@ -29,4 +30,24 @@ func given<Object: AnyObject>(
   as type: Object.Type
 ) throws(Failure) -> Object {
   try given(object(handle, as: type), name)
+}
+
+/// A text for C, which lives as long as this object.
+final class CText: @unchecked Sendable {
+  // Unchecked: the characters never change.
+  let pointer: UnsafePointer<CChar>?
+
+  /// - Parameter text: Nil for NULL.
+  init(_ text: String?) { pointer = text.flatMap { UnsafePointer(strdup($0)) } }
+
+  deinit { free(UnsafeMutablePointer(mutating: pointer)) }
+}
+
+/// Returns a text from C; nil for NULL.
+func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+
+/// Returns a copy of a text that the program frees.
+func copy(_ text: String) throws(Failure) -> UnsafeMutablePointer<CChar> {
+  guard let copy = strdup(text) else { throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no memory is left") }
+  return copy
 }

@@ -18,11 +18,9 @@ final class LoaderHandle: Sendable {
       throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "`/proc` is hidden from this process")
     }
     configuration = options.configuration
-    do throws(ConfigurationError) {
-      parts = try LoaderParts(configuration)
-      loader = try ImageLoader(configuration, parts: parts)
-    } catch {
-      throw Failure(error)
+    (parts, loader) = try configured { () throws(ConfigurationError) in
+      let parts = try LoaderParts(options.configuration)
+      return (parts, try ImageLoader(options.configuration, parts: parts))
     }
     callbacks = try CallbackQueue(hasThread: options.hasThread)
   }

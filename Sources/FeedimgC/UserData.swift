@@ -82,11 +82,3 @@ private func report(_ loader: OpaquePointer?, days: CInt) throws(Failure) -> Usa
     try Usage(loader.configuration, sharing: loader.parts).report(days: Int(days))
   }
 }
-
-private func configured<Value>(_ body: () throws(ConfigurationError) -> Value) throws(Failure) -> Value {
-  do throws(ConfigurationError) {
-    return try body()
-  } catch {
-    throw Failure(error)
-  }
-}

@@ -76,7 +76,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
       }
     } catch {
       self.body = nil
-      throw cache.refusal(error, .body, size: body.size + bytes.count)
+      throw cache.refusal(error, size: body.size + bytes.count)
     }
   }
 
@@ -109,14 +109,14 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   func keepPartial(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
     defer { withdraw() }
-    guard !isOutdated(body) else { throw CacheError(.body, "images were removed while it was loading") }
+    guard !isOutdated(body) else { throw CacheError("images were removed while it was loading") }
     guard body.size > 0, body.size <= cache.limits.partialDownloads.bytes else { return }
     // First, so that after a kill, the record behind the bytes is not taken for bytes of the image.
     withdraw()
     do throws(FileFault) {
       try cache.keepPartial(try body.moveToFile(in: cache.folder), metadata)
     } catch {
-      throw CacheError(.body, error.description)
+      throw CacheError(error.description)
     }
   }
 
@@ -133,7 +133,6 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   }
 
   private static let finished = CacheError(
-    .body,
     "cannot write an image that was committed or discarded before"
   )
 }
@@ -146,11 +145,8 @@ final class BodyReader: WrittenReading {
   ///
   /// Nil if it cannot be opened.
   init?(again descriptor: Int32) {
-    do throws(FileFault) {
-      file = try OpenFile("/proc/self/fd/\(descriptor)", to: "read", O_RDONLY)
-    } catch {
-      return nil
-    }
+    guard let file = try? OpenFile("/proc/self/fd/\(descriptor)", to: "read", O_RDONLY) else { return nil }
+    self.file = file
   }
 
   func bytes(at position: Int, count: Int) -> [UInt8]? {
@@ -197,11 +193,7 @@ final class IncomingBody {
   }
 
   func write(_ bytes: [UInt8]) throws(FileFault) {
-    var fault: FileFault?
-    bytes.withUnsafeBytes { bytes in
-      do throws(FileFault) { try write(bytes) } catch { fault = error }
-    }
-    if let fault { throw fault }
+    try bytes.withUnsafeBufferPointer { bytes throws(FileFault) in try write(UnsafeRawBufferPointer(bytes)) }
   }
 
   /// The name of the file, without its folder.
@@ -227,6 +219,24 @@ final class IncomingBody {
     guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
     isPlaced = true
   }
+}
+
+/// A file in `incoming` that is locked while a process writes.
+///
+/// An unlocked one is from a process that was killed. There may then be bodies without rows, and rows without bodies.
+final class WriterSession: Sendable {
+  static let ending = ".session"
+
+  private let file: OpenFile
+
+  init(in folder: CacheFolder) throws(FileFault) {
+    file = try folder.makeIncomingFile(ending: Self.ending)
+  }
+
+  deinit { unlink(file.path) }
+
+  /// Whether the file is gone, as the folder was removed.
+  var isOver: Bool { file.isUnlinked }
 }
 
 /// The result of reading the body of an entry.

@@ -51,32 +51,6 @@ extension CacheIndex {
     var usedAt: Int
   }
 
-  /// The columns that a look-up needs, to read less than a whole row.
-  struct EntrySummary {
-    var body: BodyName
-    var size: Int
-    var isPinned: Bool
-    /// Seconds since 1970.
-    var usedAt: Int
-  }
-
-  func summary(of key: String) throws(SQLiteError) -> EntrySummary? {
-    let hash = Checksum.of(key)
-    let select = try connection.statement("SELECT key, file, size, budget, used_at FROM entry WHERE id = ?1")
-    let found = try select.first([.integer(Int(Int64(bitPattern: hash)))]) { row -> EntrySummary? in
-      guard row.isText(0, key), let body = row.withText(1, BodyName.init(utf8:)), body.keyHash == hash else {
-        return nil
-      }
-      return EntrySummary(
-        body: body,
-        size: row.integer(2),
-        isPinned: row.integer(3) == Budget.pinned.rawValue,
-        usedAt: row.integer(4)
-      )
-    }
-    return found ?? nil
-  }
-
   /// The entry of a key; nil if there is none.
   func entry(of key: String) throws(SQLiteError) -> Entry? {
     guard let entry = try entry(with: Int64(bitPattern: Checksum.of(key))) else { return nil }
@@ -96,7 +70,7 @@ extension CacheIndex {
       .integer(Budget(record.role).rawValue), .string(record.body.text), .integer(record.size),
       .integer(Int(Int64(bitPattern: record.checksum))), .string(record.mediaType),
       .integer(Milliseconds.count(record.storedAt)), .integer(Milliseconds.count(record.requestedAt)),
-      .integer(Milliseconds.count(record.respondedAt)), .text(record.head.bytes), .integer(usedAt),
+      .integer(Milliseconds.count(record.respondedAt)), .text(record.head), .integer(usedAt),
     ])
   }
 
@@ -141,7 +115,7 @@ extension CacheIndex {
     .run([
       .integer(Int(record.identifier)), .string(record.body.text),
       .integer(Milliseconds.count(record.respondedAt)), .integer(Milliseconds.count(new.requestedAt)),
-      .integer(Milliseconds.count(new.respondedAt)), .text(new.head.bytes),
+      .integer(Milliseconds.count(new.respondedAt)), .text(new.head),
     ])
     return connection.changes > 0
   }
@@ -193,7 +167,7 @@ extension CacheIndex {
       storedAt: Milliseconds.seconds(row.integer(8)),
       requestedAt: Milliseconds.seconds(row.integer(9)),
       respondedAt: Milliseconds.seconds(row.integer(10)),
-      head: HeadRecord(bytes: row.withText(11) { Array($0) })
+      head: row.withText(11) { Array($0) }
     )
     return Entry(record: record, usedAt: row.integer(12))
   }

@@ -47,7 +47,7 @@ extension DiskCache {
     let keys = VariantKey.all(key)
     let isThere = try pool.read { index throws(SQLiteError) in
       for key in keys {
-        if try index.summary(of: key) != nil { return true }
+        if try index.entry(of: key) != nil { return true }
         if try index.isPinAwaited(for: key) { return true }
       }
       return false
@@ -86,7 +86,7 @@ extension DiskCache {
   }
 
   private func countRemoval() throws(CacheError) {
-    do throws(FileFault) { try removalCount.add() } catch { throw CacheError(.folder, error.description) }
+    do throws(FileFault) { try removalCount.add() } catch { throw CacheError(error.description) }
   }
 
   /// Removes all entries, pinned ones too, even if the index is damaged.
@@ -115,7 +115,7 @@ extension DiskCache {
     }
     clearPartialDownloads()
     for path in [folder.bodies, folder.incoming] { rmdir(path) }
-    if let fault { throw CacheError(.folder, fault.description) }
+    if let fault { throw CacheError(fault.description) }
   }
 }
 
@@ -260,9 +260,9 @@ extension DiskCache {
 /// Each commit leaves the reserve of ``FreeSpace`` free. This is for a disk that is full nevertheless.
 extension DiskCache {
   /// The error for a file of so many bytes that cannot be written; on a full disk, evicts for the next attempt.
-  func refusal(_ fault: FileFault, _ code: CacheError.Code, size: Int) -> CacheError {
+  func refusal(_ fault: FileFault, size: Int) -> CacheError {
     if fault.isDiskFull { evict(atLeast: max(size, Self.minimumRoom)) }
-    return CacheError(code, fault.description, isDiskFull: fault.isDiskFull)
+    return CacheError(fault.description, isDiskFull: fault.isDiskFull)
   }
 
   /// Evicts as many bytes as ``FreeSpace`` and `bytes` ask for.

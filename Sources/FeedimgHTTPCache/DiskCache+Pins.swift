@@ -15,7 +15,7 @@ extension DiskCache {
     try move(key, toPinned: true) { entry throws(CacheError) in
       switch StoredBody.read(entry.record, path: folder.path(of: entry.record.body)) {
       case .whole: return true
-      case .unreadable(let fault): throw CacheError(.body, fault.description)
+      case .unreadable(let fault): throw CacheError(fault.description)
       case .wrong:
         remove(entry.record)
         return false
@@ -48,9 +48,11 @@ extension DiskCache {
       guard let entry = found ?? nil, !isExpired(entry) else { return false }
       guard entry.record.isPinned != isPinned else { return true }
       guard try isFit(entry) else { return false }
-      if try move(entry.record, to: entry.record.pinned(isPinned)) { return true }
+      var new = entry.record
+      new.isPinned = isPinned
+      if try move(entry.record, to: new) { return true }
     }
-    throw CacheError(.index, "`\(ImageURL.withoutCredentials(key))` is being replaced by another process")
+    throw CacheError("`\(ImageURL.withoutCredentials(key))` is being replaced by another process")
   }
 
   /// Moves an entry between budgets; false if the key has another entry by now.
@@ -58,7 +60,6 @@ extension DiskCache {
     let (limit, now, key) = (limits[new.budget], now, ImageURL.withoutCredentials(new.key))
     guard new.isPinned || new.size <= limit.bytes else {
       throw CacheError(
-        .body,
         "`\(key)` stays pinned: it takes more than the \(limit.rounded) for all \(new.role)s"
       )
     }
@@ -73,7 +74,6 @@ extension DiskCache {
     }
     guard let step else {
       throw CacheError(
-        .body,
         "`\(key)` is not pinned: with its \(ByteCount(new.size).rounded) pinned images would take more than "
           + "\(limit.rounded); \(try info().pinned.size.rounded) are pinned"
       )

@@ -26,7 +26,6 @@ extension DiskCache {
     guard body.size <= limit.bytes else {
       let size = ByteCount(body.size).rounded
       throw CacheError(
-        .body,
         "`\(ImageURL.withoutCredentials(metadata.key))` is not kept: it takes \(size), more than the "
           + "\(limit.rounded) for all \(isResponse ? "responses" : "\(metadata.role)s")"
       )
@@ -159,7 +158,7 @@ extension DiskCache {
     var record = image.record
     func refusal(_ reason: String) -> Result<EntryRecord, CacheError> {
       let key = ImageURL.withoutCredentials(record.key)
-      return .failure(CacheError(.body, "`\(key)` is not kept: \(reason)"))
+      return .failure(CacheError("`\(key)` is not kept: \(reason)"))
     }
     guard removals <= image.body.removals else {
       return refusal("images were removed while it was loading")
@@ -186,7 +185,7 @@ extension DiskCache {
       do throws(FileFault) {
         try image.body.place(as: record.body, in: folder)
       } catch {
-        return .failure(CacheError(.body, error.description, isDiskFull: error.isDiskFull))
+        return .failure(CacheError(error.description, isDiskFull: error.isDiskFull))
       }
     }
     if let displaced {

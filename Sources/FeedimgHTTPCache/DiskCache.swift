@@ -84,7 +84,7 @@ package final class DiskCache: Sendable {
 
   /// ``beginWriting()`` with the error for callers.
   func beginWritingOrRefuse() throws(CacheError) {
-    do throws(FileFault) { try beginWriting() } catch { throw refusal(error, .folder, size: 0) }
+    do throws(FileFault) { try beginWriting() } catch { throw refusal(error, size: 0) }
   }
 
   /// Tells other processes that this one writes no more.
@@ -131,17 +131,16 @@ extension DiskCache: ImageStoring {
     let found = try? pool.read { index throws(SQLiteError) in
       var isThere: [Bool] = []
       for key in keys {
-        let summary = try index.summary(of: key)
-        isThere.append(summary.map { isPresent($0) } ?? false)
+        let entry = try index.entry(of: key)
+        isThere.append(entry.map { isPresent($0) } ?? false)
       }
       return isThere
     }
     return (found ?? nil) ?? keys.map { _ in false }
   }
 
-  private func isPresent(_ summary: CacheIndex.EntrySummary) -> Bool {
-    guard summary.isPinned || summary.usedAt >= expiry else { return false }
-    return folder.size(of: summary.body) == summary.size
+  private func isPresent(_ entry: CacheIndex.Entry) -> Bool {
+    !isExpired(entry) && folder.size(of: entry.record.body) == entry.record.size
   }
 
   package var isEmpty: Bool {
@@ -182,7 +181,7 @@ extension DiskCache: ImageStoring {
   }
 
   package func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
-    do throws(FileFault) { try folder.create() } catch { throw refusal(error, .folder, size: 0) }
+    do throws(FileFault) { try folder.create() } catch { throw refusal(error, size: 0) }
     return BodyWriter(cache: self, since: removals)
   }
 
@@ -250,5 +249,44 @@ extension DiskCache: ImageStoring {
       try index.add(page.hits, to: .hits)
       try index.add(page.misses, to: .misses)
     }
+  }
+}
+
+extension DiskCache {
+  package func response(for key: String, to request: HTTPFields?) -> StoredResponse? {
+    guard let found = find(key, for: request), !isExpired(found.entry) else { return nil }
+    return found.response
+  }
+
+  /// The description of the image of a key, without reading its body or counting a use.
+  package func image(of key: String) -> StoredImage? {
+    guard let entry = entry(of: key), !isExpired(entry) else { return nil }
+    var image = image(entry)
+    image.response = StoredResponse(entry.record)
+    return image
+  }
+
+  @discardableResult
+  package func refresh(
+    _ key: String,
+    asked: StoredResponse,
+    news: StoredResponse
+  ) throws(CacheError) -> StoredResponse? {
+    let version = Validators(of: asked)
+    // Another process may replace the entry between the read and the write: read again then.
+    for _ in 0..<3 {
+      guard let found = find(key, for: asked.varied), let response = found.response, !isExpired(found.entry)
+      else {
+        return nil
+      }
+      let record = found.entry.record
+      guard Validators(of: response).isSameVersion(as: version),
+        let updated = response.validated(by: news, size: record.size)
+      else { return nil }
+      let new = record.updated(by: updated)
+      let isReplaced = try pool.write { index throws(SQLiteError) in try index.replace(record, with: new) }
+      if isReplaced { return updated }
+    }
+    return nil
   }
 }

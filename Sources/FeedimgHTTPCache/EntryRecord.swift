@@ -16,8 +16,8 @@ struct EntryRecord: Sendable, Hashable {
   var storedAt: Double
   var requestedAt: Double
   var respondedAt: Double
-  /// The head of the response, parsed only when it is needed.
-  var head: HeadRecord
+  /// The head of the response as a line, see ``HeadLine``; parsed only when it is needed.
+  var head: [UInt8]
 
   /// The row of the entry in the index.
   ///
@@ -46,16 +46,10 @@ extension EntryRecord {
       size: size,
       checksum: checksum,
       storedAt: storedAt,
-      requestedAt: metadata.requestedAt ?? storedAt,
-      respondedAt: metadata.respondedAt ?? storedAt,
-      head: HeadRecord(metadata.head, varied: metadata.varied)
+      requestedAt: metadata.response.requestedAt,
+      respondedAt: metadata.response.respondedAt,
+      head: HeadLine.of(metadata.response)
     )
-  }
-
-  func pinned(_ isPinned: Bool) -> EntryRecord {
-    var copy = self
-    copy.isPinned = isPinned
-    return copy
   }
 
   /// The same body with a new response.
@@ -63,7 +57,7 @@ extension EntryRecord {
     var copy = self
     copy.requestedAt = response.requestedAt
     copy.respondedAt = response.respondedAt
-    copy.head = HeadRecord(response.head, varied: response.varied)
+    copy.head = HeadLine.of(response)
     return copy
   }
 }
@@ -81,7 +75,7 @@ extension EntryRecord {
     let times = [storedAt, requestedAt, respondedAt].map { String(Milliseconds.count($0)) }
     let letter = role == .original ? "o" : "t"
     let fields = [Self.form, key, letter, mediaType, body.text, String(size), checksum.hexadecimal] + times
-    let content = FieldLine.bytes(fields) + [FieldLine.tab] + head.bytes
+    let content = FieldLine.bytes(fields) + [FieldLine.tab] + head
     return Checksum.of(content).hexadecimal.utf8 + [FieldLine.tab] + content
   }
 
@@ -109,7 +103,7 @@ extension EntryRecord {
       storedAt: Milliseconds.seconds(storedAt),
       requestedAt: Milliseconds.seconds(requestedAt),
       respondedAt: Milliseconds.seconds(respondedAt),
-      head: HeadRecord(bytes: Array(fields[10]))
+      head: Array(fields[10])
     )
   }
 }
@@ -177,31 +171,28 @@ private enum FieldLine {
 ///
 /// That is the status, the content length or `-`, `closing` if the body ended with the connection or `-`, and the URL.
 /// Then names and values alternate. The names of request fields follow a `>`, which no name contains.
-struct HeadRecord: Sendable, Hashable {
-  var bytes: [UInt8]
-
+enum HeadLine {
   fileprivate static let closing = "closing"
-}
 
-extension HeadRecord {
   /// Leaves out users and passwords of URLs, and hashes the credentials of the request.
-  init(_ head: ResponseHead, varied: HTTPFields) {
+  static func of(_ response: StoredResponse) -> [UInt8] {
+    let head = response.head
     var record = [
       String(head.status), head.contentLength.map(String.init) ?? "-",
-      head.endsByClosing ? Self.closing : "-", head.url.description,
+      head.endsByClosing ? closing : "-", head.url.description,
     ]
     for field in head.fields.storable.fields {
       record += [field.name, ImageURL.hidingCredentials(in: field.value)]
     }
-    for field in varied.fields { record += [">" + field.name, Vary.hidden(field)] }
-    bytes = FieldLine.bytes(record)
+    for field in response.varied.fields { record += [">" + field.name, Vary.hidden(field)] }
+    return FieldLine.bytes(record)
   }
 }
 
 extension StoredResponse {
   /// Reads the response of an entry; nil if its head is damaged.
   init?(_ entry: EntryRecord) {
-    let record = FieldLine.fields(entry.head.bytes)
+    let record = FieldLine.fields(entry.head)
     guard record.count >= 4, let status = Int(record[0]), let url = try? ImageURL(record[3]) else {
       return nil
     }
@@ -219,7 +210,7 @@ extension StoredResponse {
       fields: fields,
       url: url,
       contentLength: Int(record[1]),
-      endsByClosing: record[2] == HeadRecord.closing
+      endsByClosing: record[2] == HeadLine.closing
     )
     self.init(head: head, varied: varied, requestedAt: entry.requestedAt, respondedAt: entry.respondedAt)
   }

@@ -50,7 +50,7 @@ final class IndexPool: Sendable {
       index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
-    guard let value else { throw CacheError(.index, "cannot make `\(folder.index)`") }
+    guard let value else { throw CacheError("cannot make `\(folder.index)`") }
     return value
   }
 
@@ -282,14 +282,13 @@ enum IndexFault: Error, Hashable {
     switch self {
     case .database(let error):
       CacheError(
-        .index,
         "cannot use the index `\(path)`: \(error)",
         isDiskFull: error.isDiskFull
       )
     case .file(let fault):
-      CacheError(.folder, fault.description, isDiskFull: fault.isDiskFull)
+      CacheError(fault.description, isDiskFull: fault.isDiskFull)
     case .foreign:
-      CacheError(.index, "cannot use the index `\(path)`: it belongs to another program")
+      CacheError("cannot use the index `\(path)`: it belongs to another program")
     }
   }
 }

@@ -23,7 +23,7 @@ enum IndexSchema {
   /// Creates all tables in an empty database.
   ///
   /// `entry.id` is the hash of the key, so that a look-up needs no second index. All times except `used_at` are in
-  /// milliseconds. `head` is a ``HeadRecord``. `account` has the total of each ``Budget``, which `entry.budget` names,
+  /// milliseconds. `head` is a ``HeadLine``. `account` has the total of each ``Budget``, which `entry.budget` names,
   /// and the counters of ``CacheIndex/Tally``. Triggers keep the totals.
   ///
   /// `awaited_pin` has the keys whose pinned image was damaged, so that the next image is pinned. `replaced` has the
@@ -79,19 +79,15 @@ extension CacheIndex {
 
   /// - Throws: ``SQLiteError``, also for the schema of another version.
   func kind() throws(SQLiteError) -> Kind {
-    let application = try number("PRAGMA application_id")
-    let version = try number("PRAGMA user_version")
+    let application = try connection.number("PRAGMA application_id")
+    let version = try connection.number("PRAGMA user_version")
     if application == IndexSchema.application {
       try checkVersion()
       guard version == IndexSchema.version else { throw .outdated }
       return .ours
     }
-    let count = try number("SELECT count(*) FROM sqlite_schema")
+    let count = try connection.number("SELECT count(*) FROM sqlite_schema")
     return application == 0 && version == 0 && count == 0 ? .empty : .foreign
-  }
-
-  private func number(_ sql: String) throws(SQLiteError) -> Int {
-    try connection.statement(sql).first { $0.integer(0) } ?? 0
   }
 
   /// Prepares the connection for writing, once.
@@ -110,7 +106,7 @@ extension CacheIndex {
 
   /// The error for the schema of a later version; nil for another schema.
   var newerVersion: SQLiteError? {
-    let version = (try? number("PRAGMA user_version")) ?? 0
+    let version = (try? connection.number("PRAGMA user_version")) ?? 0
     return version > IndexSchema.version ? .newer(version, known: IndexSchema.version) : nil
   }
 

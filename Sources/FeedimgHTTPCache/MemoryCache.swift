@@ -86,9 +86,9 @@ package final class MemoryCache: Sendable {
     /// Applies the current limits and kinds.
     mutating func applyLimits() {
       guard let limits else { return }
-      if !kinds.contains(.copies) { encoded.removeCopies() }
-      encoded.setLimit(kinds.contains(.encoded) ? limits.encoded : ByteCount(0))
-      decoded.setLimit(kinds.contains(.decoded) ? limits.decoded : ByteCount(0))
+      if kinds != .all { encoded.removeCopies() }
+      encoded.setLimit(kinds == .none ? ByteCount(0) : limits.encoded)
+      decoded.setLimit(kinds == .all ? limits.decoded : ByteCount(0))
     }
   }
 
@@ -207,7 +207,7 @@ package final class MemoryCache: Sendable {
   /// None is kept under memory pressure, or if the key has other bytes than these by now.
   package func keep(_ form: any AnyObject & Sendable, cost: Int, of bytes: [UInt8], for key: String) -> Bool {
     let copy = EncodedImages.Copy(form: form, cost: cost)
-    return change { $0.kinds.contains(.copies) && $0.encoded.keep(copy, of: bytes, for: key) }
+    return change { $0.kinds == .all && $0.encoded.keep(copy, of: bytes, for: key) }
   }
 
   /// Removes all copies.
@@ -343,17 +343,11 @@ package struct MemoryLimits: Sendable, Hashable {
   }
 }
 
-/// The kinds of images that memory may keep.
-///
-/// Memory pressure removes one after the other.
-package struct MemoryKinds: OptionSet, Sendable, Hashable {
-  package let rawValue: Int
-
-  package init(rawValue: Int) { self.rawValue = rawValue }
-
-  package static let encoded = MemoryKinds(rawValue: 1 << 0)
-  package static let decoded = MemoryKinds(rawValue: 1 << 1)
-  /// Copies of encoded images in another form.
-  package static let copies = MemoryKinds(rawValue: 1 << 2)
-  package static let all: MemoryKinds = [.encoded, .decoded, .copies]
+/// The kinds of images that memory may keep, which memory pressure reduces.
+package enum MemoryKinds: Sendable {
+  /// Encoded and decoded images, and copies of encoded images in another form.
+  case all
+  /// Encoded images only.
+  case encoded
+  case none
 }

@@ -10,10 +10,7 @@ struct TouchLedger: Sendable {
   /// The least seconds between two writes, unless the batch is full.
   static let pause = 1.0
 
-  /// The last use of each entry to write, in seconds since 1970.
-  private var uses: [Int64: Int] = [:]
-  private var hits = 0
-  private var misses = 0
+  private var page = Page()
   private var writtenAt = -Double.infinity
 
   init() {}
@@ -21,33 +18,31 @@ struct TouchLedger: Sendable {
   /// The content of one write.
   struct Page: Sendable, Hashable {
     /// The last use of each entry, in seconds since 1970.
-    var uses: [Int64: Int]
-    var hits: Int
-    var misses: Int
+    var uses: [Int64: Int] = [:]
+    var hits = 0
+    var misses = 0
 
     var isEmpty: Bool { uses.isEmpty && hits == 0 && misses == 0 }
   }
 
   /// Notes reads of an entry, whose last use in the index is `usedAt`.
   mutating func noteHit(_ identifier: Int64, times: Int = 1, usedAt: Int, now: Int) {
-    hits += times
+    page.hits += times
     // A time in the future is from a clock that was set back since.
-    if usedAt > now || now - usedAt >= Self.coarseness { uses[identifier] = now }
+    if usedAt > now || now - usedAt >= Self.coarseness { page.uses[identifier] = now }
   }
 
-  mutating func noteMiss() { misses += 1 }
+  mutating func noteMiss() { page.misses += 1 }
 
   /// Whether a write is due.
   func isDue(now: Double) -> Bool {
     let isPauseOver = now - writtenAt >= Self.pause || now < writtenAt
-    return max(uses.count, misses) >= Self.batch || !uses.isEmpty && isPauseOver
+    return max(page.uses.count, page.misses) >= Self.batch || !page.uses.isEmpty && isPauseOver
   }
 
   /// Removes and returns the uses to write.
   mutating func takePage(now: Double) -> Page {
-    let page = Page(uses: uses, hits: hits, misses: misses)
-    self = TouchLedger()
-    writtenAt = now
+    defer { (page, writtenAt) = (Page(), now) }
     return page
   }
 }

@@ -104,12 +104,12 @@ extension DiskCache {
 
   /// The key for a new response: that of the URL, unless another variant has it.
   func key(for metadata: ImageMetadata) -> String {
-    let vary = Vary(metadata.head.fields)
+    let vary = Vary(metadata.response.head.fields)
     guard !vary.names.isEmpty, !vary.isOpen, let entry = entry(of: metadata.key), !isExpired(entry),
       let first = StoredResponse(entry.record), Vary(first.head.fields) == vary,
-      !vary.matches(first.varied, metadata.varied)
+      !vary.matches(first.varied, metadata.response.varied)
     else { return metadata.key }
-    return VariantKey.of(metadata.key, vary, metadata.varied)
+    return VariantKey.of(metadata.key, vary, metadata.response.varied)
   }
 }
 

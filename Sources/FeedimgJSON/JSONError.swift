@@ -7,5 +7,9 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The expected and the found text, or the broken rule.
   package var message: String
 
+  package init(line: Int, column: Int, message: String) {
+    (self.line, self.column, self.message) = (line, column, message)
+  }
+
   package var description: String { "line \(line), column \(column): \(message)" }
 }

@@ -40,12 +40,9 @@ package enum Base64 {
 
   private static func value(of digit: UInt8) -> Int? {
     switch digit {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(digit) - 65
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(digit) - 97 + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(digit) - 48 + 52
-    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-    default: nil
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: digits.firstIndex(of: digit)
     }
   }
 }

@@ -16,22 +16,20 @@ public struct ImageFreshness: Sendable, Hashable {
   /// Seconds until the image becomes stale; negative after that.
   public var left: Double
   /// Whether a revalidation that showing the image started is running.
-  public var isRevalidating: Bool
+  public var isRevalidating = false
 
   package init(
     isFresh: Bool,
     state: String,
     rule: String,
     age: Double,
-    left: Double,
-    isRevalidating: Bool = false
+    left: Double
   ) {
     self.isFresh = isFresh
     self.state = state
     self.rule = rule
     self.age = age
     self.left = left
-    self.isRevalidating = isRevalidating
   }
 }
 

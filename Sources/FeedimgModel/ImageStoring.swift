@@ -27,7 +27,6 @@ package struct StoredImage: Sendable, Hashable {
     mediaType: String,
     storedAt: Double,
     usedAt: Double,
-    response: StoredResponse? = nil,
     isPinned: Bool = false
   ) {
     self.key = key
@@ -38,7 +37,6 @@ package struct StoredImage: Sendable, Hashable {
     self.mediaType = mediaType
     self.storedAt = storedAt
     self.usedAt = usedAt
-    self.response = response
     self.isPinned = isPinned
   }
 }
@@ -60,66 +58,25 @@ package struct ImageMetadata: Sendable, Hashable {
   package var key: String
   package var role: ImageVariant.Role
   package var mediaType: String
-  /// The head of the response, for freshness and validation (RFC 9111).
-  package var head: ResponseHead
-  /// The sent request fields that the response's `Vary` names (RFC 9111 §4.1).
-  package var varied: HTTPFields
-  /// When the request was sent (RFC 9111 §4.2.3), in seconds since 1970; nil for the time of the commit.
-  package var requestedAt: Double?
-  /// When the head arrived (RFC 9111 §4.2.3), in seconds since 1970; nil for the time of the commit.
-  package var respondedAt: Double?
+  /// The response with the image, for freshness and validation (RFC 9111).
+  package var response: StoredResponse
 
-  package init(
-    key: String,
-    role: ImageVariant.Role,
-    mediaType: String,
-    head: ResponseHead,
-    varied: HTTPFields = HTTPFields(),
-    requestedAt: Double? = nil,
-    respondedAt: Double? = nil
-  ) {
+  package init(key: String, role: ImageVariant.Role, mediaType: String, response: StoredResponse) {
     self.key = key
     self.role = role
     self.mediaType = mediaType
-    self.head = head
-    self.varied = varied
-    self.requestedAt = requestedAt
-    self.respondedAt = respondedAt
-  }
-
-  package init(key: String, role: ImageVariant.Role, mediaType: String, response: StoredResponse) {
-    self.init(
-      key: key,
-      role: role,
-      mediaType: mediaType,
-      head: response.head,
-      varied: response.varied,
-      requestedAt: response.requestedAt,
-      respondedAt: response.respondedAt
-    )
+    self.response = response
   }
 }
 
 /// A failure of the cache.
 package struct CacheError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure, for programs.
-  package enum Code: String, Sendable, Hashable {
-    /// The folder cannot be created, read or written.
-    case folder
-    /// The index cannot be read or written.
-    case index
-    /// A body cannot be written or read.
-    case body
-  }
-
-  package var code: Code
   /// One line, with the path and the system's reason.
   package var message: String
   /// Whether the disk or the user's quota is full.
   package var isDiskFull: Bool
 
-  package init(_ code: Code, _ message: String, isDiskFull: Bool = false) {
-    self.code = code
+  package init(_ message: String, isDiskFull: Bool = false) {
     self.message = message
     self.isDiskFull = isDiskFull
   }

@@ -29,9 +29,7 @@ package struct PolicyCases: Sendable, Hashable {
     for table in try MarkdownTable.tables(in: markdown, file: fileName) {
       let parts = DecisionPart.allCases.map(\.rawValue)
       let reader = TableReader(table, facts: catalog, outcomes: parts, others: ["case"], problems: &problems)
-      reader.forEachRow(problems: &problems) { _, row, problems in
-        let conditions = reader.conditions(in: row, problems: &problems)
-        let expectations = reader.expectations(in: row, problems: &problems)
+      reader.forEachExpectation(problems: &problems) { _, row, conditions, expectations in
         let name = zip(reader.columns, row.cells).first { $0.0 == .other("case") }?.1.text ?? ""
         cases.append(
           PolicyCase(name: name, line: row.line, conditions: conditions, expectations: expectations)

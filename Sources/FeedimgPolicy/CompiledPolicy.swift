@@ -26,9 +26,7 @@ package final class CompiledPolicy: Sendable {
   package init(_ table: PolicyTable) throws(PolicyErrors) {
     let space = try table.space()
     let evaluation = Evaluation(table, in: space)
-    guard !evaluation.hasGap else {
-      throw PolicyErrors(errors: PolicyCheck(evaluation).gap.map(\.problem))
-    }
+    try evaluation.requireRules()
     self.table = table
     index = StateIndex(space)
     let columns = Set(table.columns)

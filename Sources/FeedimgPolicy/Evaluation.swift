@@ -34,10 +34,14 @@ package struct Evaluation: Sendable {
   /// The decision of a rule, counted from zero, in a state in which it applies.
   func decision(of rule: Int, at state: Int) -> Decision { laws.decision(of: rule, at: state) }
 
-  var hasGap: Bool { first.indices.contains { first[$0] < 0 && space.isPossible($0) } }
-
   /// The possible states without a rule, ascending.
   var gap: [Int] { first.indices.filter { first[$0] < 0 && space.isPossible($0) } }
+
+  /// - Throws: ``PolicyErrors`` if some states have no rule.
+  func requireRules() throws(PolicyErrors) {
+    guard !gap.isEmpty else { return }
+    throw PolicyErrors(errors: PolicyCheck(self).gap.map(\.problem))
+  }
 }
 
 /// The decisions of a policy's rules under the laws, which depend on the network and the variants only.

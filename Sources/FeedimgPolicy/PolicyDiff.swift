@@ -49,9 +49,7 @@ package struct PolicyDiff: Sendable, Hashable {
     let space = try new.space(of: (old.rules + new.rules).flatMap(\.conditions))
     let before = Evaluation(old, in: space)
     let after = Evaluation(new, in: space)
-    for evaluation in [before, after] where evaluation.hasGap {
-      throw PolicyErrors(errors: PolicyCheck(evaluation).gap.map(\.problem))
-    }
+    for evaluation in [before, after] { try evaluation.requireRules() }
     var states: [[Decision]: [Int]] = [:]
     for state in 0..<space.count where space.isPossible(state) {
       guard let one = before.decision(at: state)?.effect, let other = after.decision(at: state)?.effect,

@@ -65,16 +65,12 @@ extension PolicyTable {
   ) {
     let parts = DecisionPart.allCases.filter { $0 != .rule }.map(\.rawValue)
     let reader = TableReader(table, facts: catalog, outcomes: parts, problems: &problems)
-    var read: [Promise] = []
-    reader.forEachRow(problems: &problems) { number, row, problems in
-      let conditions = reader.conditions(in: row, problems: &problems)
-      let expectations = reader.expectations(in: row, problems: &problems)
-      let number = promises.count + number
-      read.append(
-        Promise(number: number, line: row.line, conditions: conditions, expectations: expectations)
+    let earlier = promises.count
+    reader.forEachExpectation(problems: &problems) { number, row, conditions, expectations in
+      promises.append(
+        Promise(number: earlier + number, line: row.line, conditions: conditions, expectations: expectations)
       )
     }
-    promises += read
   }
 }
 

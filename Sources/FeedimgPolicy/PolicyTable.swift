@@ -19,24 +19,6 @@ package struct PolicyTable: Sendable, Hashable {
   /// Conditions that must hold in every state, independent of the deciding rule.
   package let promises: [Promise]
 
-  /// Reads a policy file: JSON if its name ends in `.json`, otherwise Markdown.
-  ///
-  /// The last part of the file name, without the suffix, is the policy's name; error messages show all of it.
-  ///
-  /// - Throws: ``PolicyErrors`` with all problems of the file.
-  package init(
-    fileName: String,
-    text: [UInt8],
-    facts catalog: FactCatalog = .standard
-  ) throws(PolicyErrors) {
-    let last = fileName.split(separator: "/").last ?? ""
-    let name = String(last.lastIndex(of: ".").map { last[..<$0] } ?? last)
-    self =
-      last.hasSuffix(".json")
-      ? try PolicyTable(name: name, fileName: fileName, json: text, facts: catalog)
-      : try PolicyTable(name: name, fileName: fileName, markdown: text, facts: catalog)
-  }
-
   /// Finds the first rule that applies, row by row; nil in a gap.
   ///
   /// Defines the meaning of a table. ``CompiledPolicy`` decides the same with one look-up.

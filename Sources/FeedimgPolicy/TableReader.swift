@@ -86,6 +86,17 @@ struct TableReader {
     }
   }
 
+  /// Calls `body` for each such row, whose outcomes are parts of a decision.
+  func forEachExpectation(
+    problems: inout ProblemList,
+    _ body: (Int, MarkdownTable.Row, [Condition], [Expectation]) -> Void
+  ) {
+    forEachRow(problems: &problems) { number, row, problems in
+      let conditions = conditions(in: row, problems: &problems)
+      body(number, row, conditions, expectations(in: row, problems: &problems))
+    }
+  }
+
   /// The conditions of a row, in the order of facts.
   ///
   /// Reports those that it cannot read.
@@ -102,7 +113,7 @@ struct TableReader {
   /// The expectations of a row, whose outcomes are parts of a decision.
   ///
   /// Reports those that it cannot read.
-  func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
+  private func expectations(in row: MarkdownTable.Row, problems: inout ProblemList) -> [Expectation] {
     zip(columns, row.cells).compactMap { column, cell in
       guard case .outcome(let name) = column, let part = DecisionPart(rawValue: name) else { return nil }
       return problems.read(cell, line: row.line) { text throws(FactError) in

@@ -7,7 +7,7 @@ import Synchronization
 /// Has no thread. Opens a socket at the first reading and keeps it, so that later readings take a few
 /// requests of some microseconds. After some readings, it also receives events, and returns the latest state
 /// until one arrives.
-package final class NetlinkReader: NetworkReading {
+package final class NetlinkReader: Sendable {
   /// The connection while no thread uses it.
   ///
   /// A thread takes it out of the mutex. A second thread at the same time opens its own.
@@ -47,6 +47,7 @@ package final class NetlinkReader: NetworkReading {
   /// The services to ask now.
   var services: NetworkServices { choose() }
 
+  /// The state now, or the latest one if no event has arrived since.
   package func currentState() -> NetworkState { state(usesCache: true) }
 
   /// The state after an event, read from the kernel and the services without any cache.

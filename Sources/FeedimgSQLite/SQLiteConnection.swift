@@ -90,6 +90,11 @@ package final class SQLiteConnection {
     return statement
   }
 
+  /// The number in the first column of the first row; zero without rows.
+  package func number(_ sql: String) throws(SQLiteError) -> Int {
+    try statement(sql).first { $0.integer(0) } ?? 0
+  }
+
   /// Runs the body in a transaction with the write lock; rolls the transaction back if the body throws.
   package func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     try statement("BEGIN IMMEDIATE").run()
@@ -198,12 +203,4 @@ package struct SQLiteRow {
   }
 
   package func string(_ column: Int32) -> String { withText(column) { String(decoding: $0, as: UTF8.self) } }
-
-  /// Whether a column holds this text.
-  package func isText(_ column: Int32, _ text: String) -> Bool {
-    var text = text
-    return withText(column) { stored in
-      text.withUTF8 { $0.count == stored.count && stored.elementsEqual($0) }
-    }
-  }
 }

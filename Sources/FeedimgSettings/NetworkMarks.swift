@@ -38,21 +38,13 @@ struct NetworkMarks {
     }
   }
 
-  /// Marks a network.
+  /// Marks a network, or removes its mark, and the member with the last one.
   ///
-  /// Replaces a member that is not an object.
-  static func set(_ network: NetworkName, _ metered: Metered, in object: inout JSONObject) {
-    guard let word = words.first(where: { $0.metered == metered })?.word else { return }
+  /// A mark replaces a member that is not an object.
+  static func set(_ network: NetworkName, _ metered: Metered?, in object: inout JSONObject) {
     var marks = JSONObject()
-    if case .object(let earlier)? = object[member] { marks = earlier }
-    marks[network.text] = .string(word)
-    object[member] = .object(marks)
-  }
-
-  /// Removes the mark of a network, and the member with the last one.
-  static func remove(_ network: NetworkName, from object: inout JSONObject) {
-    guard case .object(var marks)? = object[member] else { return }
-    marks[network.text] = nil
+    if case .object(let earlier)? = object[member] { marks = earlier } else if metered == nil { return }
+    marks[network.text] = words.first { $0.metered == metered }.map { .string($0.word) }
     object[member] = marks.members.isEmpty ? nil : .object(marks)
   }
 }

@@ -4,20 +4,6 @@ import FeedimgJSON
 ///
 /// A change keeps the members of other versions, the order of all members and the spelling of numbers.
 struct SettingsDocument {
-  /// The reason why a text is not a settings file.
-  enum SyntaxError: Error, Hashable, CustomStringConvertible {
-    case notJSON(JSONError)
-    case notAnObject(kind: String)
-
-    /// The message, to follow the path: `:line:column: message`.
-    var description: String {
-      switch self {
-      case .notJSON(let error): ":\(error.line):\(error.column): \(error.message)"
-      case .notAnObject(let kind): ":1:1: expected an object, found \(kind)"
-      }
-    }
-  }
-
   var object = JSONObject()
   /// The text that was read.
   private var source: [UInt8] = []
@@ -28,16 +14,15 @@ struct SettingsDocument {
   /// Parses a text.
   ///
   /// White space alone counts as an object without members.
-  init(_ text: [UInt8]) throws(SyntaxError) {
+  ///
+  /// - Throws: ``JSONError`` for a text that is not an object.
+  init(_ text: [UInt8]) throws(JSONError) {
     source = text
     if text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return }
-    let value: JSONValue
-    do throws(JSONError) {
-      value = try JSONReader.value(in: text)
-    } catch {
-      throw .notJSON(error)
+    let value = try JSONReader.value(in: text)
+    guard case .object(let object) = value else {
+      throw JSONError(line: 1, column: 1, message: "expected an object, found \(value.kind)")
     }
-    guard case .object(let object) = value else { throw .notAnObject(kind: value.kind) }
     self.object = object
   }
 

@@ -57,13 +57,7 @@ package struct SettingsFile: Sendable {
     _ metered: Metered?
   ) throws(SettingsError) -> SettingsSnapshot {
     if metered == nil, file.isMissing { return SettingsSnapshot() }
-    return try edit { object in
-      if let metered {
-        NetworkMarks.set(network, metered, in: &object)
-      } else {
-        NetworkMarks.remove(network, from: &object)
-      }
-    }
+    return try edit { NetworkMarks.set(network, metered, in: &$0) }
   }
 
   private func edit(_ change: (inout JSONObject) -> Void) throws(SettingsError) -> SettingsSnapshot {
@@ -92,11 +86,11 @@ package struct SettingsFile: Sendable {
     from content: [UInt8]?
   ) throws(FileFault) -> (document: SettingsDocument, warning: String?) {
     guard let content else { return (SettingsDocument(), nil) }
-    do throws(SettingsDocument.SyntaxError) {
+    do throws(JSONError) {
       return (try SettingsDocument(content), nil)
     } catch {
       let kept = try keepCopy(content)
-      return (SettingsDocument(), "\(path)\(error); the old content is kept in `\(kept)`")
+      return (SettingsDocument(), "\(place(of: error)); the old content is kept in `\(kept)`")
     }
   }
 
@@ -121,13 +115,18 @@ package struct SettingsFile: Sendable {
   }
 
   private func snapshot(of bytes: [UInt8]) -> SettingsSnapshot {
-    do throws(SettingsDocument.SyntaxError) {
+    do throws(JSONError) {
       return SettingsSnapshot(try SettingsDocument(bytes), path: path)
     } catch {
       // Make the copy before the user repairs or replaces the file. This call never changes the file itself.
       let kept = (try? keepCopy(bytes)).map { ", the old content is kept in `\($0)`" } ?? ""
-      return SettingsSnapshot(warning: "\(path)\(error); feedimg uses the defaults\(kept)")
+      return SettingsSnapshot(warning: "\(place(of: error)); feedimg uses the defaults\(kept)")
     }
+  }
+
+  /// The message with its place, such as `settings.json:2:5: …`.
+  private func place(of error: JSONError) -> String {
+    "\(path):\(error.line):\(error.column): \(error.message)"
   }
 }
 

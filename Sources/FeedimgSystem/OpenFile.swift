@@ -55,24 +55,14 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
-  /// Reads the next bytes of a file or pipe.
-  ///
-  /// - Returns: The number of bytes; zero at the end.
-  private func readNext(into buffer: inout [UInt8]) throws(FileFault) -> Int {
-    while true {
-      let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, shouldRetry(POLLIN) { continue }
-      guard count >= 0 else { throw FileFault("read", path) }
-      return count
-    }
-  }
-
-  /// Reads to the end of the file, but stops soon after more than `limit` bytes.
+  /// Reads to the end of the file or pipe, but stops soon after more than `limit` bytes.
   package func read(upTo limit: Int) throws(FileFault) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 16_384)
     while bytes.count <= limit {
-      let count = try readNext(into: &block)
+      let count = block.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, shouldRetry(POLLIN) { continue }
+      guard count >= 0 else { throw FileFault("read", path) }
       if count == 0 { break }
       bytes.append(contentsOf: block[..<count])
     }
@@ -95,11 +85,7 @@ package struct OpenFile: ~Copyable {
   }
 
   package func write(_ bytes: [UInt8]) throws(FileFault) {
-    var fault: FileFault?
-    bytes.withUnsafeBytes { bytes in
-      do throws(FileFault) { try write(bytes) } catch { fault = error }
-    }
-    if let fault { throw fault }
+    try bytes.withUnsafeBufferPointer { bytes throws(FileFault) in try write(UnsafeRawBufferPointer(bytes)) }
   }
 
   /// Waits until all written bytes are on the disk.
@@ -119,12 +105,10 @@ package struct OpenFile: ~Copyable {
 
   // MARK: Locks
 
-  /// Locks the file exclusively without waiting; the kernel unlocks it when the process dies.
+  /// Locks the file without waiting; the kernel unlocks it when the process dies.
   ///
   /// - Returns: False if another process holds the lock.
-  package func tryLock() throws(FileFault) -> Bool { try tryLock(.exclusive) }
-
-  func tryLock(_ share: FileLock.Share) throws(FileFault) -> Bool {
+  package func tryLock(_ share: FileLock.Share = .exclusive) throws(FileFault) -> Bool {
     while flock(descriptor, (share == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
       if errno == EINTR { continue }
       guard errno == EWOULDBLOCK else { throw FileFault("lock", path) }

@@ -28,22 +28,6 @@ package final class Promise<Value: Sendable>: Sendable {
     if let current { return current }
     return await waiters.wait { current }
   }
-
-  /// Waits for the value, but at most for a time.
-  ///
-  /// - Returns: Nil if the task is cancelled or the time ends before the value is set.
-  package func value(within limit: Duration, _ time: MonotonicTime) async -> Value? {
-    if let current { return current }
-    return await withTaskGroup(of: Value?.self) { group in
-      group.addTask { await self.value() }
-      group.addTask {
-        try? await time.sleep(limit)
-        return nil
-      }
-      defer { group.cancelAll() }
-      return await group.next() ?? nil
-    }
-  }
 }
 
 /// An event that happens once; any number of tasks may wait for it.
@@ -60,6 +44,15 @@ extension Promise<Void> {
   ///
   /// - Returns: False if the task is cancelled or the time ends before the event happens.
   @discardableResult package func wait(_ limit: Duration, _ time: MonotonicTime) async -> Bool {
-    await value(within: limit, time) != nil
+    if current != nil { return true }
+    return await withTaskGroup(of: Bool.self) { group in
+      group.addTask { await self.wait() }
+      group.addTask {
+        try? await time.sleep(limit)
+        return false
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? false
+    }
   }
 }

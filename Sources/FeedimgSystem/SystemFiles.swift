@@ -3,15 +3,12 @@ import Glibc
 /// The kernel's files about the system and the process, below a root that tests replace.
 package struct SystemFiles: Sendable, Hashable {
   /// A prefix for every path; empty for the live system.
-  package var root = ""
+  package var root: String
 
   /// The longest text that is read, in bytes.
   private static let limit = 1 << 20
 
-  /// Makes the files of the live system.
-  package init() {}
-
-  package init(root: String) { self.root = root }
+  package init(root: String = "") { self.root = root }
 
   package func path(_ path: String) -> String { root + path }
 

@@ -1,29 +1,38 @@
 import FeedimgModel
 import FeedimgSQLite
+import FeedimgSystem
 import Glibc
 
-/// One connection to `usage.sqlite`, which has a row for each day, network and price; for one thread at a time.
+/// One connection to `usage.sqlite`, which has a row for each day, network and price.
+///
+/// Sendable although a connection serves one thread at a time: an idle one belongs to the ledger's state, under its lock,
+/// and a borrowed one to the borrower's thread.
 ///
 /// The database is in WAL mode, so that any number of processes read while one adds. A killed process loses no
 /// committed row. With `synchronous=NORMAL` a power cut may lose the latest rows, and damages nothing.
-final class UsageDatabase {
+final class UsageDatabase: @unchecked Sendable {
   /// Stored as `user_version`.
   private static let schema = 1
   /// Pages of the log before SQLite moves them into the database and waits for the disk.
   private static let checkpointPages = 100
 
   let connection: SQLiteConnection
+  /// The file that the connection has open.
+  let file: FileIdentity?
 
   /// Opens the database, and makes it if it does not exist; waits `busyTimeout` milliseconds for other processes.
   ///
+  /// `file` is the file at the path; nil if there was none.
+  ///
   /// - Throws: ``SQLiteError``, also for the schema of a later version.
-  init(path: String, busyTimeout: Int32) throws(SQLiteError) {
+  init(path: String, _ file: FileIdentity?, busyTimeout: Int32) throws(SQLiteError) {
     let isNew = access(path, F_OK) != 0
     connection = try SQLiteConnection(path: path, access: .create)
     // SQLite gives the files beside the database the mode of the database.
     if isNew { chmod(path, 0o600) }
+    self.file = file ?? (try? FileIdentity(path))
     connection.busyTimeout = busyTimeout
-    let version = try number("PRAGMA user_version")
+    let version = try connection.number("PRAGMA user_version")
     guard version <= Self.schema else { throw .newer(version, known: Self.schema) }
     if version == 0 { try make() }
     try connection.execute(
@@ -46,10 +55,6 @@ final class UsageDatabase {
         """
       )
     }
-  }
-
-  private func number(_ sql: String) throws(SQLiteError) -> Int {
-    try connection.statement(sql).first { $0.integer(0) } ?? 0
   }
 
   // MARK: Counts
@@ -77,7 +82,7 @@ final class UsageDatabase {
   ///
   /// - Returns: Also how many rows have values that this version does not know; they count nothing.
   func usage(
-    on days: ClosedRange<CalendarDay>? = nil
+    on days: ClosedRange<CalendarDay>?
   ) throws(SQLiteError) -> (usage: [NetworkUsage], unreadableCount: Int) {
     var usage: [NetworkUsage] = []
     var unreadableCount = 0

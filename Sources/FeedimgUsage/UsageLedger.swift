@@ -11,21 +11,12 @@ package final class UsageLedger: UsageKeeping {
   private struct State {
     /// Counts that are not on disk yet.
     var unwritten: [NetworkUsage] = []
-    var idle: OpenDatabase?
+    var idle: UsageDatabase?
     /// The latest value of the database, for a time when it cannot be read.
     var latest: (days: ClosedRange<CalendarDay>, usage: [NetworkUsage])?
     var isFaultReported = false
     var isGapReported = false
     var warnings: [String] = []
-  }
-
-  /// A connection, with the file that it has open.
-  ///
-  /// Sendable although a connection serves one thread at a time: an idle one belongs to the state, under its lock, and
-  /// a borrowed one to the borrower's thread.
-  private struct OpenDatabase: @unchecked Sendable {
-    let database: UsageDatabase
-    let file: FileIdentity?
   }
 
   /// How long other processes are waited for, in milliseconds: during transfers, by readers and at the end of the
@@ -141,9 +132,7 @@ package final class UsageLedger: UsageKeeping {
   ///
   /// - Throws: ``UsageFault`` where the database cannot be read.
   package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
-    let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
-      database throws(SQLiteError) in try database.usage()
-    }
+    let read = try read(nil)
     var sums = read?.usage ?? []
     // They come last, so that a write meanwhile makes no count appear twice.
     sums.add(state.withLock { $0.unwritten })
@@ -153,16 +142,23 @@ package final class UsageLedger: UsageKeeping {
   /// The counts on disk; the latest ones where they cannot be read any longer.
   private func written(on days: ClosedRange<CalendarDay>) throws(UsageFault) -> [NetworkUsage] {
     do throws(UsageFault) {
-      let read = try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
-        database throws(SQLiteError) in try database.usage(on: days).usage
-      }
-      let usage = read ?? []
+      let usage = try read(days)?.usage ?? []
       state.withLock { $0.latest = (days, usage) }
       return usage
     } catch {
       let latest = state.withLock { $0.latest }
       guard let latest, latest.days == days else { throw error }
       return latest.usage
+    }
+  }
+
+  /// The counts on disk of some days or all, in no order; nil without a database.
+  private func read(
+    _ days: ClosedRange<CalendarDay>?
+  ) throws(UsageFault) -> (usage: [NetworkUsage], unreadableCount: Int)? {
+    try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
+      database throws(SQLiteError) in
+      try database.usage(on: days)
     }
   }
 
@@ -186,13 +182,13 @@ package final class UsageLedger: UsageKeeping {
       }
       guard makes || file != nil else { return nil }
       do throws(SQLiteError) {
-        let open = try borrow(file, busyTimeout)
+        let database = try borrow(file, busyTimeout)
         do throws(SQLiteError) {
-          let value = try body(open.database)
-          giveBack(open)
+          let value = try body(database)
+          giveBack(database)
           return value
         } catch {
-          if error.isBusy { giveBack(open) }
+          if error.isBusy { giveBack(database) }
           throw error
         }
       } catch {
@@ -203,19 +199,18 @@ package final class UsageLedger: UsageKeeping {
     }
   }
 
-  private func borrow(_ file: FileIdentity?, _ busyTimeout: Int32) throws(SQLiteError) -> OpenDatabase {
+  private func borrow(_ file: FileIdentity?, _ busyTimeout: Int32) throws(SQLiteError) -> UsageDatabase {
     if let idle = state.withLock({ $0.idle.take() }), idle.file == file {
-      idle.database.connection.busyTimeout = busyTimeout
+      idle.connection.busyTimeout = busyTimeout
       return idle
     }
-    let database = try UsageDatabase(path: path, busyTimeout: busyTimeout)
-    return OpenDatabase(database: database, file: file ?? (try? FileIdentity(path)))
+    return try UsageDatabase(path: path, file, busyTimeout: busyTimeout)
   }
 
-  private func giveBack(_ open: OpenDatabase) {
+  private func giveBack(_ database: UsageDatabase) {
     // A second connection is closed outside the lock.
     let other = state.withLock { state in
-      defer { state.idle = open }
+      defer { state.idle = database }
       return state.idle
     }
     _ = consume other
@@ -246,5 +241,26 @@ package final class UsageLedger: UsageKeeping {
         "the usage ledger `\(path)` is damaged: it was renamed to `\(damagedPath)`, and counting starts at zero"
       )
     }
+  }
+}
+
+/// A failed access to the ledger.
+package struct UsageFault: Error, Hashable, CustomStringConvertible {
+  package let description: String
+  /// Whether another process holds a lock, so that a later try may succeed.
+  let isBusy: Bool
+
+  init(_ fault: FileFault) {
+    description = fault.description
+    isBusy = fault.reason == EWOULDBLOCK
+  }
+
+  init(_ operation: String, _ path: String, _ error: SQLiteError) {
+    description = "cannot \(operation) `\(path)`: \(error)"
+    isBusy = error.isBusy
+  }
+
+  static func ofFiles<Value>(_ body: () throws(FileFault) -> Value) throws(UsageFault) -> Value {
+    do throws(FileFault) { return try body() } catch { throw UsageFault(error) }
   }
 }

@@ -18,7 +18,9 @@ func isToldToStop() -> Bool {
 func metadata(_ key: Int) throws -> ImageMetadata {
   let head = ResponseHead(status: 200, fields: HTTPFields(), url: try ImageURL(Specimen.key(key)))
   let role: ImageVariant.Role = key.isMultiple(of: 3) ? .thumbnail : .original
-  return ImageMetadata(key: Specimen.key(key), role: role, mediaType: "image/jpeg", head: head)
+  let now = Double(time(nil))
+  let response = StoredResponse(head: head, requestedAt: now, respondedAt: now)
+  return ImageMetadata(key: Specimen.key(key), role: role, mediaType: "image/jpeg", response: response)
 }
 
 func store(_ specimen: Specimen, in cache: DiskCache) throws {

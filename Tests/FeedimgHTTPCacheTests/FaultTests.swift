@@ -65,7 +65,6 @@ import Testing
     #expect(cache.contains(["a"]) == [false])
     #expect(cache.read("a") == nil)
     let error = #expect(throws: CacheError.self) { try cache.makeWriter() }
-    #expect(error?.code == .folder)
     #expect(error?.message == "cannot make the folder `\(folder.cache)/incoming`: not a directory")
     #expect(content(of: folder.cache) == [1])
   }

@@ -42,7 +42,7 @@ import Testing
   /// Each of them ends the copy of `a`.
   private static let ends: [(name: String, step: @Sendable (ImageCopyTests) -> Void)] = [
     ("the image is removed", { $0.cache.remove("a") }), ("a new version is stored", { $0.insert("a", 900) }),
-    ("memory is short", { $0.cache.keep(.encoded) }), ("memory is very short", { $0.cache.keep([]) }),
+    ("memory is short", { $0.cache.keep(.encoded) }), ("memory is very short", { $0.cache.keep(.none) }),
     ("the limit is zero", { $0.cache.setLimits(MemoryLimits(total: ByteCount(0), isDecoding: false)) }),
     ("the limit is small", { $0.cache.setLimits(MemoryLimits(total: ByteCount(100), isDecoding: false)) }),
     ("no client is connected", { $0.cache.removeCopies() }),

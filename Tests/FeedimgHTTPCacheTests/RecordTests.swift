@@ -18,10 +18,12 @@ import Testing
         key: key,
         role: .thumbnail,
         mediaType: "image/png",
-        head: head,
-        varied: HTTPFields([.init(name: "Accept", value: "image/webp")]),
-        requestedAt: 1_799_999_999.25,
-        respondedAt: -1
+        response: StoredResponse(
+          head: head,
+          varied: HTTPFields([.init(name: "Accept", value: "image/webp")]),
+          requestedAt: 1_799_999_999.25,
+          respondedAt: -1
+        )
       ),
       size: 12,
       checksum: .max,

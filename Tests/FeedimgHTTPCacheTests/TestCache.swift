@@ -85,6 +85,15 @@ extension MemoryCache {
   convenience init(limit: ByteCount) { self.init { MemoryLimits(total: limit, isDecoding: false) } }
 }
 
+extension ImageMetadata {
+  /// Describes an image whose response arrived at the first time of a `TestClock`.
+  init(key: String, role: ImageVariant.Role, mediaType: String, head: ResponseHead) {
+    let time = TestClock().now
+    let response = StoredResponse(head: head, requestedAt: time, respondedAt: time)
+    self.init(key: key, role: role, mediaType: mediaType, response: response)
+  }
+}
+
 extension DiskCache {
   convenience init(_ folder: TestFolder, limits: CacheLimits = .roomy, clock: TestClock = TestClock()) {
     self.init(folder: folder.cache, limits: limits, clock: { clock.now })

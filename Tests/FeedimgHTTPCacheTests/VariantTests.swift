@@ -123,7 +123,7 @@ import Testing
       let writer = try store.makeWriter()
       try picture(number).withUnsafeBytes { try writer.write($0) }
       var metadata = ImageMetadata(key: url.key, role: .original, mediaType: "image/jpeg", head: head)
-      metadata.varied = request(value)
+      metadata.response.varied = request(value)
       _ = try writer.commit(metadata)
     }
     let other = DiskCache(folder)

@@ -29,7 +29,7 @@ struct ParserRobustnessTests {
       let (fileName, text) = try #require(files.randomElement(using: &random))
       let damaged = Self.damage(text, using: &random)
       _ = try? PolicyCases(fileName: fileName, markdown: damaged)
-      guard let table = try? PolicyTable(fileName: fileName, text: damaged),
+      guard let table = try? Self.table(fileName, damaged),
         let space = try? table.space(), space.count < 20_000
       else { continue }
       readable += 1
@@ -44,6 +44,12 @@ struct ParserRobustnessTests {
       }
     }
     #expect(readable > 10)
+  }
+
+  private static func table(_ fileName: String, _ text: [UInt8]) throws(PolicyErrors) -> PolicyTable {
+    fileName.hasSuffix(".json")
+      ? try PolicyTable(name: "x", fileName: fileName, json: text)
+      : try PolicyTable(name: "x", fileName: fileName, markdown: text)
   }
 
   private static func damage(_ text: [UInt8], using random: inout SplitMix) -> [UInt8] {

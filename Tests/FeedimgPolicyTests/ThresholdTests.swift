@@ -31,7 +31,9 @@ struct ThresholdTests {
     ] as [(Int?, Int?, Int)]
   )
   func rules(battery: Int?, size: Int?, rule: Int) throws {
-    let policy = try CompiledPolicy(PolicyTable(fileName: "thresholds.md", text: Array(Self.policy.utf8)))
+    let policy = try CompiledPolicy(
+      PolicyTable(name: "thresholds", fileName: "thresholds.md", markdown: Array(Self.policy.utf8))
+    )
     let situation = Situation(
       network: .wifi,
       original: .remote,

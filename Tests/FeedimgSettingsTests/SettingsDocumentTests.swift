@@ -30,7 +30,7 @@ struct SettingsDocumentTests {
 
   @Test(arguments: flaws)
   func `an invalid file is reported with the place`(_ text: String, _ message: String) {
-    let flaw = #expect(throws: SettingsDocument.SyntaxError.self) { try document(text) }
-    #expect(flaw?.description == message)
+    let flaw = #expect(throws: JSONError.self) { try document(text) }
+    #expect(flaw.map { ":\($0.line):\($0.column): \($0.message)" } == message)
   }
 }

@@ -96,18 +96,13 @@ final class HTMLPage: MarkupHandling {
     if candidates.isEmpty { candidates = source }
     let place = "img[\(imageCount)]"
     let sized = candidates.filter { $0.width != nil }
-    var versions = sized.compactMap { candidate in
+    let versions = sized.compactMap { candidate in
       entry.url(candidate.url, "\(place) srcset", ignoresOtherSchemes: true).map {
         ImageVariant(role: .thumbnail, url: $0, width: candidate.width)
       }
     }
     var picture = Picture(id: id, alternativeText: attributes["alt"]?.nonBlank, page: page)
-    if let widest = versions.indices.max(by: { (versions[$0].width ?? 0, $1) < (versions[$1].width ?? 0, $0) }
-    ) {
-      picture.original = versions.remove(at: widest)
-      picture.original?.role = .original
-      picture.thumbnails = versions
-    } else {
+    if !picture.take(versions) {
       let url =
         entry.url(attributes["src"], "\(place) src", ignoresOtherSchemes: true) ?? densest(candidates, place)
       picture.original = url.map { ImageVariant(role: .original, url: $0) }

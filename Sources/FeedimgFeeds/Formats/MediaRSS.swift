@@ -39,18 +39,11 @@ struct MediaRSS {
   private mutating func addPicture(of contents: [XMLNode], in element: XMLNode, _ entry: inout Entry) {
     let images = contents.filter(isImage)
     if images.count < contents.count { hasOtherMedia = true }
-    var versions = images.compactMap { variant(.thumbnail, $0, "url", &entry) }
     var picture = Picture(id: id, page: page)
-    let widest = versions.indices.max { (versions[$0].width ?? 0, $1) < (versions[$1].width ?? 0, $0) }
-    if let widest {
-      picture.original = versions.remove(at: widest)
-      picture.original?.role = .original
-    } else if !contents.isEmpty {
-      picture.kind = .poster
-    }
+    let hasImage = picture.take(images.compactMap { variant(.thumbnail, $0, "url", &entry) })
+    if !hasImage, !contents.isEmpty { picture.kind = .poster }
     let inner = ([element] + contents).flatMap(\.children).filter(\.isMedia)
     var keys = Set<ObjectIdentifier>()
-    picture.thumbnails = versions
     for thumbnail in inner
     where thumbnail.name == "thumbnail" && keys.insert(ObjectIdentifier(thumbnail)).inserted {
       picture.add(thumbnail: variant(.thumbnail, thumbnail, "url", &entry))

@@ -17,6 +17,18 @@ struct Picture {
     if let thumbnail { thumbnails.append(thumbnail) }
   }
 
+  /// Takes the widest version, the first of equals, as the original, and the others as thumbnails.
+  ///
+  /// - Returns: False without versions.
+  mutating func take(_ versions: [ImageVariant]) -> Bool {
+    let widest = versions.indices.max { (versions[$0].width ?? 0, $1) < (versions[$1].width ?? 0, $0) }
+    guard let widest else { return false }
+    thumbnails = versions
+    original = thumbnails.remove(at: widest)
+    original?.role = .original
+    return true
+  }
+
   /// The URL that identifies the picture within its entry.
   var key: String? { (original ?? thumbnails.first)?.url.key }
 

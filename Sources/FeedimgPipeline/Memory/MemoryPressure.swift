@@ -93,7 +93,7 @@ extension MemoryStep {
     switch self {
     case .nothing: .all
     case .decodedImages: .encoded
-    case .encodedImages, .prefetch: []
+    case .encodedImages, .prefetch: .none
     }
   }
 }

@@ -22,7 +22,7 @@ package final class UsageMeter: Sendable {
   }
 
   private let ledger: any UsageKeeping
-  private let network: any NetworkReading
+  private let network: any NetworkMonitoring
   private let time: MonotonicTime
   private let disk: ThreadExecutor?
   /// Guards the network and the count; the ledger adds in memory under the lock, and writes outside.
@@ -33,7 +33,7 @@ package final class UsageMeter: Sendable {
   /// Makes a meter, which reads nothing before the first transfer.
   init(
     _ ledger: any UsageKeeping,
-    network: any NetworkReading,
+    network: any NetworkMonitoring,
     time: MonotonicTime,
     on disk: ThreadExecutor? = nil
   ) {

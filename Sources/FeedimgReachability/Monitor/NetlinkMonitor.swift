@@ -38,7 +38,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
   /// The time between readings if the system reports all changes, in case it misses one.
   private static let safetyPeriod = Duration.seconds(60)
   /// The time between readings if it does not.
-  static let usualPolling = Duration.seconds(5)
+  package static let usualPolling = Duration.seconds(5)
 
   private let reader: NetlinkReader
   private let makeWatcher: WatcherMaker?
@@ -54,15 +54,12 @@ package final class NetlinkMonitor: NetworkMonitoring {
   ///   - reader: Reads the state of the network.
   ///   - makeWatcher: Called when the thread starts, which keeps the watcher until it ends. If it returns nil, the
   ///     thread reads the network every few seconds.
-  package convenience init(
+  ///   - polling: The time between readings unless the system reports all changes.
+  package init(
     reader: NetlinkReader = NetlinkReader(),
-    alsoWatching makeWatcher: WatcherMaker? = nil
+    alsoWatching makeWatcher: WatcherMaker? = nil,
+    polling: Duration = usualPolling
   ) {
-    self.init(reader: reader, alsoWatching: makeWatcher, polling: Self.usualPolling)
-  }
-
-  /// Creates a monitor that reads the network after each `polling`, unless the system reports all changes.
-  init(reader: NetlinkReader, alsoWatching makeWatcher: WatcherMaker? = nil, polling: Duration) {
     self.reader = reader
     self.makeWatcher = makeWatcher
     self.polling = polling
