@@ -83,6 +83,7 @@ struct ServeCommand: ParsableCommand {
       + (feed.strict ? ["--strict"] : []) + forwardHeader.flatMap { option("forward-header", $0) }
       + option("network", situation.network)
       + option("metered", situation.metered) + situation.set.flatMap { option("set", $0) }
+      + situation.declare.flatMap { option("declare", $0) }
       + option("policy", situation.policy) + option("cache-dir", situation.cacheFolder)
       + option("config-dir", situation.configurationFolder)
       + option("state-dir", stateFolder)

@@ -55,12 +55,10 @@ extension SituationOverride {
   ///
   /// - Throws: ``CommandFailure`` with status 2 and the message `expected`, without the `=`.
   init(_ text: String, source: String, expected: String) throws(CommandFailure) {
-    guard let equals = text.firstIndex(of: "=") else { throw CommandFailure(.usage, expected) }
-    self.init(
-      fact: String(text[..<equals]),
-      value: String(text[text.index(after: equals)...]),
-      source: source
-    )
+    guard let fact = SituationOverride(pair: text, source: source) else {
+      throw CommandFailure(.usage, expected)
+    }
+    self = fact
   }
 }
 
@@ -73,16 +71,12 @@ extension HostFact {
   /// - Throws: ``CommandFailure`` with status 2 for a value without `=`.
   static func declared(_ texts: [String]) throws(CommandFailure) -> [HostFact] {
     try texts.map { text throws(CommandFailure) in
-      let example = "--declare \(text): expected a fact and its values, such as `on-screen=no,yes`"
-      let fact = try SituationOverride(text, source: "--declare", expected: example)
-      let values = fact.value.split(separator: ",").map(words)
-      return HostFact(name: words(fact.fact), values: values)
+      guard let fact = HostFact(pair: text) else {
+        let expected = "expected a fact and its values, such as `on-screen=no,yes`"
+        throw CommandFailure(.usage, "--declare \(text): \(expected)")
+      }
+      return fact
     }
-  }
-
-  /// The words with single spaces in place of hyphens and spaces.
-  private static func words(_ text: some StringProtocol) -> String {
-    text.split { $0 == "-" || $0 == " " }.joined(separator: " ")
   }
 }
 

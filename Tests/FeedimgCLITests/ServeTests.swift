@@ -19,12 +19,24 @@ import Testing
     )
   }
 
+  @Test func `the service knows the facts that the user declares`() throws {
+    let folder = try TestFolder()
+    try folder.write("mine.md", "| on screen | → image |\n|--|--|\n| yes | original |\n| no | cached |\n")
+    try folder.write("file", "precious")
+    let arguments = ["serve", "--socket", "file", "--policy", "mine.md"]
+    let run = try CommandRun(arguments + ["--declare", "on-screen=no,yes"], in: folder)
+    #expect(run.errors.hasPrefix("feedimg: `file` exists and is not a socket"))
+    let undeclared = try CommandRun(arguments, in: folder)
+    #expect(undeclared.errors == "feedimg: mine.md:1:3: unknown fact `on screen`\n")
+  }
+
   @Test func `invalid options are refused before that`() throws {
     let folder = try TestFolder()
     let rows = [
       (["--port", "70000"], "--port: expected a number from 0 to 65535, found 70000"),
       (["--port", "-1"], "--port: expected a number from 0 to 65535, found -1"),
       (["--set", "x"], "--set x: expected a fact and its value"),
+      (["--declare", "x"], "--declare x: expected a fact and its values"),
       (["now"], "Unexpected argument 'now'"),
     ]
     for (arguments, words) in rows {

@@ -1,6 +1,19 @@
 import FeedimgModel
 import Synchronization
 
+extension HostFact {
+  /// Reads a name and its values, such as `on-screen=no,yes`; nil without `=`.
+  package init?(pair: String) {
+    guard let fact = SituationOverride(pair: pair, source: "") else { return nil }
+    self.init(name: Self.words(fact.fact), values: fact.value.split(separator: ",").map(Self.words))
+  }
+
+  /// The words with single spaces in place of hyphens and spaces.
+  private static func words(_ text: some StringProtocol) -> String {
+    text.split { $0 == "-" || $0 == " " }.joined(separator: " ")
+  }
+}
+
 /// The facts that the application has declared.
 package final class HostFacts: Sendable {
   let declared: [HostFact]

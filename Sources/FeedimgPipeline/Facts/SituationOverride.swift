@@ -21,6 +21,16 @@ public struct SituationOverride: Sendable, Hashable {
     self.value = value
     self.source = source
   }
+
+  /// Reads a fact and its value, such as `always-original=yes`; nil without `=`.
+  package init?(pair: String, source: String) {
+    guard let equals = pair.firstIndex(of: "=") else { return nil }
+    self.init(
+      fact: String(pair[..<equals]),
+      value: String(pair[pair.index(after: equals)...]),
+      source: source
+    )
+  }
 }
 
 /// An override with a valid fact and value.

@@ -85,6 +85,11 @@ public struct ServiceConfiguration: Sendable {
         throw .usage("--set \(value): expected a fact and its value, such as `always-original=yes`")
       }
       loader.overrides.append(fact)
+    case "--declare":
+      guard let fact = HostFact(pair: value) else {
+        throw .usage("--declare \(value): expected a fact and its values, such as `on-screen=no,yes`")
+      }
+      loader.hostFacts.append(fact)
     default: throw .usage("unknown option `\(name)`")
     }
   }

@@ -35,12 +35,3 @@ extension RequestTarget {
     }
   }
 }
-
-extension SituationOverride {
-  /// Reads a fact and its value, such as `always-original=yes`; nil without `=`.
-  init?(pair: String, source: String) {
-    let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard sides.count == 2 else { return nil }
-    self.init(fact: String(sides[0]), value: String(sides[1]), source: source)
-  }
-}
