@@ -16,8 +16,8 @@
 // curl_global_init is thread-safe only since 7.84, and only in some builds of libcurl.
 static pthread_mutex_t initialising = PTHREAD_MUTEX_INITIALIZER;
 
-// 7.85.0, the first version with CURLOPT_PROTOCOLS_STR, which restricts transfers to http and https.
-static const unsigned int oldest_version = 0x075500;
+// 7.88.0. In 7.87.0, curl_multi_socket_action lets TLS connections wait for minutes (curl#10146).
+static const unsigned int oldest_version = 0x075800;
 
 static int find(void *library, const char *name, void *function, char *reason, size_t size) {
   void *found = dlsym(library, name);
@@ -62,7 +62,7 @@ static int initialise(ccurl_library *curl, void *library, char *reason, size_t s
   }
   const curl_version_info_data *version = version_info(CURLVERSION_NOW);
   if (version->version_num < oldest_version) {
-    snprintf(reason, size, "it is version %s, but 7.85.0 or later is required", version->version);
+    snprintf(reason, size, "it is version %s, but 7.88.0 or later is required", version->version);
     return 0;
   }
   pthread_mutex_lock(&initialising);

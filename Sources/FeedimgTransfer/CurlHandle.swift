@@ -57,9 +57,8 @@ final class CurlHandle {
     try set(connectionTo: transfer.url, within: transfer.request.connectTimeout)
     // May fail: after a transfer on a shared connection (HTTP/2), the handle keeps its old buffer.
     _ = ccurl_set_long(library.table, pointer, CURLOPT_BUFFERSIZE, Self.bufferSize)
-    // Without this option, a transfer that ends waits for its name look-up and delays all other transfers. The oldest
-    // supported libcurl lacks the option, so its result is ignored.
-    _ = ccurl_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
+    // Without this option, a transfer that ends waits for its name look-up and delays all other transfers.
+    try set(CURLOPT_QUICK_EXIT, to: 1)
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
     try set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_2TLS))
     // Wait for a connection that is being opened: over HTTP/2, several transfers share it. Only TLS

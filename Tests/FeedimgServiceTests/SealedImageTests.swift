@@ -142,6 +142,27 @@ import Testing
     #expect(try sealed(service) == 0, "\(name)")
   }
 
+  @Test func `empty lines after pipelined requests are no request`() throws {
+    let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
+    let target = RawClient.target(image: origin.url("/500"))
+    #expect(try isSame(service.curl(target).body, Self.picture("/500", 1)))
+    let client = try RawClient(service.socket)
+    // The second request begins once the first one has its response.
+    client.write(
+      "GET /v1/cache HTTP/1.1\r\nHost: localhost\r\n\r\nGET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    )
+    #expect(client.response().body.first == UInt8(ascii: "{"))
+    #expect(isSame(client.response().body, Self.picture("/500", 1)))
+    // Between requests, a server ignores empty lines (RFC 9112 §2.2).
+    for _ in 0..<2 {
+      client.write("\r\n\r\n")
+      // The service reads the lines before it responds to a later connection.
+      _ = try service.curl("/healthz")
+      client.get("/healthz")
+      #expect(isSame(client.response().body, Array("ok\n".utf8)))
+    }
+  }
+
   @Test func `a slow reader gets the image that it requested after newer versions have replaced it`() throws {
     let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
     let target = RawClient.target(image: origin.url("/800"))

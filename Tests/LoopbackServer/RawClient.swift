@@ -39,10 +39,11 @@ package final class RawClient: Sendable {
 
   /// Requests a target and keeps the connection open.
   package func get(_ target: String, _ fields: String...) {
-    let text =
-      "GET \(target) HTTP/1.1\r\n" + (["Host: \(host)"] + fields + [""]).map { $0 + "\r\n" }.joined()
-    _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+    write("GET \(target) HTTP/1.1\r\n" + (["Host: \(host)"] + fields + [""]).map { $0 + "\r\n" }.joined())
   }
+
+  /// Sends text as it is.
+  package func write(_ text: String) { _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
 
   /// The next bytes.
   ///

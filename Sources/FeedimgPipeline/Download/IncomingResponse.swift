@@ -139,14 +139,21 @@ final class IncomingResponse: Sendable {
 
   private let purpose: Purpose
   private let load: InFlightLoad
-  private let resources: LoaderResources
+  // Parts of the resources. All of them would keep the downloader alive on curl's own thread.
+  private let clock: @Sendable () -> Double
+  private let time: MonotonicTime
+  private let scheduler: DownloadScheduler
+  private let liveness: NetworkLiveness
+  private let transfers: TransferRegistry
   let reporter = LoadEventReporter.present
   /// Guards the response as it grows.
   private let state: Mutex<State>
   private let memory = BodyMemory()
 
   init(_ purpose: Purpose, _ load: InFlightLoad, of resources: LoaderResources) {
-    (self.purpose, self.load, self.resources) = (purpose, load, resources)
+    (self.purpose, self.load, clock, time) = (purpose, load, resources.clock, resources.time)
+    (scheduler, transfers) = (resources.transport.scheduler, resources.loads.transfers)
+    liveness = resources.transport.retries.liveness
     let now = resources.time.now()
     // A retry continues the stream that readers already have.
     state = Mutex(
@@ -183,7 +190,7 @@ final class IncomingResponse: Sendable {
   ///
   /// - Returns: The fields that request the rest; empty to request the whole body.
   func prepare() -> HTTPFields {
-    let (requestedAt, now) = (resources.clock(), resources.time.now())
+    let (requestedAt, now) = (clock(), time.now())
     return state.withLock { state in
       state.request = Request(startedAt: requestedAt, resumption: resumption(state.body))
       (state.backlogs.progress.reportedAt, state.backlogs.totals.reportedAt) = (nil, nil)
@@ -195,7 +202,7 @@ final class IncomingResponse: Sendable {
   /// How to request the rest once `more` bytes have arrived; nil if there are none or resuming is not safe.
   private func resumption(_ body: Body, after more: Int = 0) -> Resumption? {
     guard purpose.isResumable, let head = body.lastHead else { return nil }
-    return Resumption(head, kept: body.start + body.count + more, now: DeltaSeconds.whole(resources.clock()))
+    return Resumption(head, kept: body.start + body.count + more, now: DeltaSeconds.whole(clock()))
   }
 
   var hasResponse: Bool { state.withLock { $0.request.hasResponse } }
@@ -237,7 +244,7 @@ final class IncomingResponse: Sendable {
   // MARK: The head
 
   func begin(_ head: ResponseHead, _ onEvent: Listener) throws(LoadError) {
-    resources.transport.scheduler.link.withLock { $0.respond(at: resources.time.now()) }
+    scheduler.link.withLock { $0.respond(at: time.now()) }
     reporter?.report(.responded(status: head.status))
     onEvent(.responded(status: head.status))
     // Ignore a response after the stop, because its effects could not be undone.
@@ -251,7 +258,7 @@ final class IncomingResponse: Sendable {
       head: head,
       varied: Vary(head.fields).select(from: purpose.sent),
       requestedAt: requestedAt,
-      respondedAt: resources.clock()
+      respondedAt: clock()
     )
     switch try step(response) {
     case .append: try append(response)
@@ -373,13 +380,13 @@ final class IncomingResponse: Sendable {
   ///
   /// Totals hear of the first bytes, and then at most every 16 ms.
   func receive(_ bytes: UnsafeRawBufferPointer, _ onEvent: Listener) throws(LoadError) {
-    let now = resources.time.now()
+    let now = time.now()
     let chunk = try state.withLock { state throws(LoadError) in try take(bytes, at: now, &state) }
     let limitsChanged = chunk.totals > 0 && received(chunk.totals, at: now)
     let unrecorded = limitsChanged ? state.withLock { $0.backlogs.schedule.take() } : 0
     if chunk.schedule + unrecorded > 0 {
       onEvent(.received(chunk.schedule + unrecorded))
-      resources.transport.retries.liveness.responded()
+      liveness.responded()
     }
     guard let progress = chunk.progress else { return }
     let count = progress.received.bytes
@@ -402,7 +409,7 @@ final class IncomingResponse: Sendable {
         throw BodyMemory.shortage(purpose.url)
       }
     }
-    if chunk.totals > 0 { resources.loads.transfers.notify() }
+    if chunk.totals > 0 { transfers.notify() }
     // Also record unreported bytes: if the server pauses here, the transfer register still shows them.
     guard chunk.isReported else { return load.note(progress.received) }
     reporter?.report(.progress(progress))
@@ -411,7 +418,7 @@ final class IncomingResponse: Sendable {
 
   /// Measures the link; returns whether the limits changed.
   private func received(_ bytes: Int, at now: Duration) -> Bool {
-    resources.transport.scheduler.link.withLock { $0.receive(bytes, at: now) }
+    scheduler.link.withLock { $0.receive(bytes, at: now) }
   }
 
   /// The consequences of a chunk that was added to the response.
@@ -459,7 +466,7 @@ final class IncomingResponse: Sendable {
       guard state.backlogs.progress.take() > 0 else { return (nil, totals) }
       return (state.body.progress, totals)
     }
-    if totals > 0 { _ = received(totals, at: resources.time.now()) }
+    if totals > 0 { _ = received(totals, at: time.now()) }
     guard let progress else { return }
     reporter?.report(.progress(progress))
     try? load.report(progress)
@@ -495,7 +502,7 @@ final class IncomingResponse: Sendable {
       state.withLock { $0.file.writer = writer }
       // Metadata on disk let a large image resume even if the process is killed.
       if purpose.isImage, response.head.contentLength ?? .max >= 256 << 10,
-        Resumption(response.head, kept: 1, now: DeltaSeconds.whole(resources.clock())) != nil
+        Resumption(response.head, kept: 1, now: DeltaSeconds.whole(clock())) != nil
       {
         writer.announce(purpose.metadata(response, ""))
       }

@@ -63,7 +63,7 @@ final class Coalescer<Value: Sendable>: Sendable {
     defer { caller.handle.forget(listener) }
     return await withTaskCancellationHandler {
       join(key, caller, progress, onResponse, load)
-      return await caller.outcome.value() ?? .failed(Self.cancelled)
+      return await caller.outcome.value() ?? caller.outcome.current ?? .failed(Self.cancelled)
     } onCancel: {
       leave(key, caller, .failed(Self.cancelled))
     }
@@ -110,19 +110,20 @@ final class Coalescer<Value: Sendable>: Sendable {
     _ onResponse: InFlightLoad.ResponseListener?,
     _ work: @escaping Load
   ) {
-    let joined = state.withLock { state -> (load: InFlightLoad, isNew: Bool)? in
+    let joined = state.withLock { state -> (load: InFlightLoad, isNew: Bool, news: InFlightLoad.News)? in
       // Read under the lock: a caller that leaves later is found in the entry.
       guard caller.outcome.current == nil, !Task.isCancelled else { return nil }
       let known = state.entries[key]
       var entry = known ?? start(key, caller.handle.priority, after: state.ending[key]?.task, work)
       entry.callers.append(caller)
-      entry.load.add(ObjectIdentifier(caller), caller.handle, progress, onResponse)
+      let news = entry.load.add(ObjectIdentifier(caller), caller.handle, progress, onResponse)
       state.entries[key] = entry
-      return (entry.load, known == nil)
+      return (entry.load, known == nil, news)
     }
-    guard let (load, isNew) = joined else { return }
+    guard let (load, isNew, news) = joined else { return }
     if !isNew { LoadEventReporter.report(.joined) }
-    load.catchUp(ObjectIdentifier(caller))
+    if let soFar = load.progress { progress?(soFar, load, news.isFirst) }
+    if let response = news.response { onResponse?(response) }
     load.announcePriority()
   }
 
@@ -145,18 +146,19 @@ final class Coalescer<Value: Sendable>: Sendable {
   private func leave(_ key: String, _ caller: Caller, _ outcome: Outcome) {
     // First of all, so that a caller that has not joined yet never joins.
     guard caller.outcome.resolve(outcome) else { return }
-    let left = state.withLock { state -> Entry? in
+    // The closures of the caller may free objects, so they are freed outside the lock.
+    let left = state.withLock { state -> (entry: Entry, removed: [InFlightLoad.Caller])? in
       guard var entry = state.entries[key], let index = entry.callers.firstIndex(where: { $0 === caller })
       else { return nil }
       entry.callers.remove(at: index)
-      entry.load.remove(ObjectIdentifier(caller))
+      let removed = entry.load.remove(ObjectIdentifier(caller))
       state.entries[key] = entry.callers.isEmpty ? nil : entry
       if entry.callers.isEmpty { state.ending[key] = entry }
-      return entry
+      return (entry, removed)
     }
-    guard let left else { return }
-    if left.callers.isEmpty { left.task.cancel() }
-    left.load.announcePriority()
+    guard let entry = left?.entry else { return }
+    if entry.callers.isEmpty { entry.task.cancel() }
+    entry.load.announcePriority()
   }
 
   private func finish(_ key: String, _ load: InFlightLoad, _ result: Result<Value, LoadError>) {
@@ -165,11 +167,15 @@ final class Coalescer<Value: Sendable>: Sendable {
       guard state.entries[key]?.load === load else { return [] }
       return state.entries.removeValue(forKey: key)?.callers ?? []
     }
-    for (index, caller) in callers.enumerated() {
-      switch result {
-      case .success(let value): caller.outcome.resolve(.finished(value, isFirst: index == 0))
-      case .failure(let error): caller.outcome.resolve(.failed(error))
-      }
+    var isFirst = true
+    for caller in callers {
+      let outcome: Outcome =
+        switch result {
+        case .success(let value): .finished(value, isFirst: isFirst)
+        case .failure(let error): .failed(error)
+        }
+      // A caller that is leaving at this moment is not the first.
+      if caller.outcome.resolve(outcome) { isFirst = false }
     }
   }
 

@@ -12,7 +12,7 @@ package final class InFlightLoad: Sendable {
   typealias ScanSource = @Sendable () -> ScanSelector.Scan?
 
   /// One caller, and the functions that hear of the load.
-  private struct Caller: Sendable {
+  struct Caller: Sendable {
     let id: ObjectIdentifier
     let handle: LoadHandle
     let listener: Listener?
@@ -65,40 +65,37 @@ package final class InFlightLoad: Sendable {
 
   // MARK: Callers
 
-  /// Adds a caller; ``catchUp(_:)`` then tells it what has happened so far.
+  /// What a new caller has missed.
+  typealias News = (isFirst: Bool, response: StreamingResponse?)
+
+  /// Adds a caller, and returns what it has missed; ``progress`` has the bytes so far.
   func add(
     _ id: ObjectIdentifier,
     _ handle: LoadHandle,
     _ listener: Listener?,
     _ onResponse: ResponseListener?
-  ) {
+  ) -> News {
     state.withLock { state in
       state.callers.append(Caller(id: id, handle: handle, listener: listener, onResponse: onResponse))
       follow(&state)
+      return (state.first == id, state.response)
     }
   }
 
-  /// Removes a caller; the transfer can stop after the last one.
-  func remove(_ id: ObjectIdentifier) {
+  /// Removes a caller, and returns it; the transfer can stop after the last one.
+  func remove(_ id: ObjectIdentifier) -> [Caller] {
     state.withLock { state in
+      let removed = state.callers.filter { $0.id == id }
       state.callers.removeAll { $0.id == id }
       follow(&state)
       if state.callers.isEmpty { hasNoCaller.store(true, ordering: .releasing) }
+      return removed
     }
   }
 
   private func follow(_ state: inout State) {
     state.updatePriority()
     hasReader.store(state.callers.contains { $0.onResponse != nil }, ordering: .releasing)
-  }
-
-  /// Calls the functions of a new caller with the progress and the response so far.
-  func catchUp(_ id: ObjectIdentifier) {
-    let (caller, isFirst, response) = state.withLock { state in
-      (state.callers.first { $0.id == id }, state.first == id, state.response)
-    }
-    if let progress { caller?.listener?(progress, self, isFirst) }
-    if let response { caller?.onResponse?(response) }
   }
 
   /// Follows a change of the priority of a caller.

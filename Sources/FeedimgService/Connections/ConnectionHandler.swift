@@ -28,7 +28,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   /// Whether the connection closes after the current response.
   var endsAfterResponse = false
   private var context: ChannelHandlerContext?
-  /// The number of requests in the latest input, and the last one with a response from memory.
+  /// The requests since ``takeRepeatable()``: their number, and the last one with a response from memory.
   private var begun: (count: Int, repeatable: RepeatableRequest?) = (0, nil)
   private let routes: RouteTable
   private let access: AccessRule
@@ -246,7 +246,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  /// The only request of the latest input, if memory had its response; called once after each input.
+  /// The only request since the last call, if memory had its response; called before and after each input.
   func takeRepeatable() -> RepeatableRequest? {
     defer { begun = (0, nil) }
     return begun.count == 1 && early.parts.isEmpty && !endsAfterResponse ? begun.repeatable : nil

@@ -31,6 +31,8 @@ final class RepeatedRequestHandler: ChannelInboundHandler {
       return send(response, to: request, bytes, context: context)
     }
     isBetweenRequests = bytes.readableBytesView.suffix(4).elementsEqual("\r\n\r\n".utf8)
+    // A pipelined request may have begun between two inputs.
+    _ = connection.takeRepeatable()
     context.fireChannelRead(data)
     // The bytes are one whole request, and nothing else.
     if let request = connection.takeRepeatable(), isFirst, isBetweenRequests {

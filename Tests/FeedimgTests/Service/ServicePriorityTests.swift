@@ -21,7 +21,7 @@ import Testing
     try Data().write(to: URL(filePath: socket))
     link = ServiceClient(socket: socket, cacheFolder: test.folder, downloader: service)
     variant = ImageVariant(role: .original, url: try ImageURL("http://x.example/a"))
-    run.add(ObjectIdentifier(handle), handle, nil, nil)
+    _ = run.add(ObjectIdentifier(handle), handle, nil, nil)
   }
 
   private var told: [String] { service.requests.all.compactMap { $0.fields["Priority"] } }
