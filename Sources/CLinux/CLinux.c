@@ -75,6 +75,10 @@ void clinux_detach(clinux_thread *thread) {
 
 void clinux_share_arena(int reused) {
   mallopt(M_ARENA_MAX, 1);
+  clinux_reuse_memory(reused);
+}
+
+void clinux_reuse_memory(int reused) {
   mallopt(M_MMAP_THRESHOLD, reused);
   mallopt(M_TRIM_THRESHOLD, 2 * reused);
 }

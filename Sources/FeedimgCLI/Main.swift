@@ -6,6 +6,7 @@ import Feedimg
 enum Main {
   static func main() async {
     Output.occupyStandardDescriptors()
+    ProcessEnvironment.reuseMemory()
     do {
       var command = try parsed(ProcessEnvironment.arguments())
       if var waiting = command as? any AsyncParsableCommand {

@@ -50,7 +50,8 @@ struct ResolveCommand: ParsableCommand {
         printer.show(resolutions, areLast: isLast)
       }
     }
-    if status != .success { throw CommandFailure(status) }
+    // The process ends with the loader open. Closing its cache would take a twentieth of the time.
+    withExtendedLifetime(loader) { Output.exit(status) }
   }
 }
 

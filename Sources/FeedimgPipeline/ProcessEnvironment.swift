@@ -15,6 +15,11 @@ package enum ProcessEnvironment {
   /// The first thing that the system refuses of what all tasks need, with its reason; nil if it grants all.
   package static func refusedCall() -> String? { RequiredResources.refusal() }
 
+  /// Makes the process reuse its memory; called once, at its start.
+  ///
+  /// Otherwise malloc returns the memory of each image or batch of items to the kernel, and requests it again.
+  package static func reuseMemory() { SystemMemory.reuse(upTo: 4 << 20) }
+
   /// Returns the folder of the running program, with a final slash; empty if it is unknown.
   package static func programFolder() -> String { ProcessArguments.programFolder() }
 

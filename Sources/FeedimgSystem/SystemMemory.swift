@@ -7,6 +7,11 @@ package enum SystemMemory {
   /// - Parameter reusedLength: The largest block that malloc reuses, in bytes.
   package static func shareArena(reusedLength: Int) { clinux_share_arena(Int32(clamping: reusedLength)) }
 
+  /// Makes malloc reuse freed blocks instead of returning them to the kernel.
+  ///
+  /// - Parameter length: The largest such block, in bytes.
+  package static func reuse(upTo length: Int) { clinux_reuse_memory(Int32(clamping: length)) }
+
   /// Copies bytes into an immutable file in memory (memfd_create(2), F_ADD_SEALS of fcntl(2)).
   ///
   /// - Returns: The descriptor, which the caller closes; nil if the system refuses.

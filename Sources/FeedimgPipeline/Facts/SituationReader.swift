@@ -11,11 +11,16 @@ package struct SituationReader {
   private let local: KnownFacts?
   /// The facts that overrides replace.
   private let given: Set<Fact>
+  /// Whether overrides replace the facts of a single item.
+  private let (isOriginalGiven, isThumbnailGiven, isSizeGiven): (Bool, Bool, Bool)
   private let listed: [Fact]
 
   /// Makes a reader.
   init(_ snapshot: FactSnapshot, overrides: [CheckedOverride], hostFacts: [HostFact] = []) {
     given = Set(overrides.map(\.fact))
+    isOriginalGiven = given.contains(.original)
+    isThumbnailGiven = given.contains(.thumbnail)
+    isSizeGiven = given.contains(.size)
     listed = hostFacts.isEmpty ? Fact.standard : (Fact.standard + hostFacts.map(Fact.host)).sorted()
     remote = KnownFacts(snapshot, overrides)
     if let network = snapshot.network, !network.isReachable {
@@ -28,7 +33,7 @@ package struct SituationReader {
   }
 
   /// Whether decisions depend on the cache; overrides can replace it.
-  package var asksCache: Bool { !given.isSuperset(of: [.original, .thumbnail]) }
+  package var asksCache: Bool { !(isOriginalGiven && isThumbnailGiven) }
 
   /// Returns whether an item is loaded without the network.
   package func isLocal(_ item: FeedItem) -> Bool {
@@ -45,9 +50,9 @@ package struct SituationReader {
     isLocal: Bool = false
   ) -> Situation {
     var situation = isLocal ? local?.situation ?? remote.situation : remote.situation
-    if !given.contains(.original) { situation.original = original }
-    if !given.contains(.thumbnail) { situation.thumbnail = thumbnail }
-    if !given.contains(.size) { situation.size = size }
+    if !isOriginalGiven { situation.original = original }
+    if !isThumbnailGiven { situation.thumbnail = thumbnail }
+    if !isSizeGiven { situation.size = size }
     if !values.isEmpty { situation.hostFacts.merge(values) { given, _ in given } }
     return situation
   }
