@@ -12,7 +12,7 @@ package enum ProcessEnvironment {
   /// (`_dispatch_workq_monitor_pools`).
   package static func canRunTasks() -> Bool { access("/proc/self/stat", R_OK) == 0 }
 
-  /// The first thing that the system refuses of what all tasks need, with its reason; nil if it grants all.
+  /// The first resource of all tasks that the system refuses, with the reason; nil if it grants all.
   package static func refusedCall() -> String? { RequiredResources.refusal() }
 
   /// Makes the process reuse its memory; called once, at its start.

@@ -352,17 +352,17 @@ extension SlotTask {
     else { return false }
     guard (shown.item, shown.request) != (item, pixels) else {
       guard screen.isCurrent(binding) else { return false }
-      goOn(priority, isNewSize: false)
+      continueOrRestart(priority, isNewSize: false)
       return true
     }
     let first = loader.firstPresentation(of: item, pixels, facts)
     guard screen.change({ $0.bindAgain(binding, first) }) else { return false }
-    goOn(priority, isNewSize: shown.request != pixels)
+    continueOrRestart(priority, isNewSize: shown.request != pixels)
     return true
   }
 
   /// Lets the running task go on, or starts it again.
-  private func goOn(_ priority: LoadPriority, isNewSize: Bool) {
+  private func continueOrRestart(_ priority: LoadPriority, isNewSize: Bool) {
     let goesOn = state.withLock { state in
       // A running task reads the size just before decoding, and continues if it used another one. Without a new
       // size it may be about to end, so the presentation decides. A task can also end because no thread was

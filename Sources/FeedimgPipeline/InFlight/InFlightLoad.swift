@@ -65,10 +65,10 @@ package final class InFlightLoad: Sendable {
 
   // MARK: Callers
 
-  /// What a new caller has missed.
+  /// The state of a load when a caller joins it.
   typealias News = (isFirst: Bool, response: StreamingResponse?)
 
-  /// Adds a caller, and returns what it has missed; ``progress`` has the bytes so far.
+  /// Adds a caller, and returns the state that the caller did not hear of; ``progress`` has the bytes so far.
   func add(
     _ id: ObjectIdentifier,
     _ handle: LoadHandle,
