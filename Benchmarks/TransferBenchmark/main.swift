@@ -61,16 +61,14 @@ final class Counter: Sendable {
   }
 }
 
-@Sendable func run(_ plan: Plan, _ downloader: CurlDownloader) async -> Int32 {
+@Sendable func run(_ plan: Plan, _ downloader: CurlDownloader, on executor: ThreadExecutor) async -> Int32 {
   let counter = Counter()
-  // All callers share one thread, as all loads of a program do.
-  let thread = ThreadExecutor("tasks")
   let start = SuspendingClock().now
   do {
     let folder = try plan.directory.map { try KeptFolder(path: $0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<plan.parallel {
-        group.addTask(executorPreference: thread) { try await fetch(plan, folder, downloader, counter) }
+        group.addTask(executorPreference: executor) { try await fetch(plan, folder, downloader, counter) }
       }
       try await group.waitForAll()
     }
@@ -86,5 +84,11 @@ guard let plan = Plan(Array(CommandLine.arguments.dropFirst())) else {
   print("usage: TransferBenchmark PREFIX COUNT PARALLEL [--keep DIRECTORY] [--trust CERTIFICATES]")
   exit(2)
 }
-let downloader = CurlDownloader(userAgent: "feedimg-benchmark", certificateFile: plan.certificateFile)
-exit(await run(plan, downloader))
+// All callers share one thread with libcurl, as all loads of a program do.
+let executor = ThreadExecutor("tasks")
+let downloader = CurlDownloader(
+  userAgent: "feedimg-benchmark",
+  certificateFile: plan.certificateFile,
+  on: executor
+)
+exit(await run(plan, downloader, on: executor))

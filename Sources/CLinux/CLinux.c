@@ -19,10 +19,6 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-struct clinux_thread {
-  pthread_t id;
-};
-
 static char *const no_arguments[] = {NULL};
 static char *const *arguments = no_arguments;
 
@@ -43,34 +39,11 @@ void clinux_forbid_cancellation(void) {
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
-clinux_thread *clinux_start(void *(*run)(void *context), void *context) {
-  clinux_thread *thread = malloc(sizeof *thread);
-  if (thread == NULL) return NULL;
-  int failure = pthread_create(&thread->id, NULL, run, context);
-  if (failure == 0) return thread;
-  free(thread);
-  errno = failure;
-  return NULL;
-}
-
-int clinux_join(clinux_thread *thread, long milliseconds) {
-  if (pthread_equal(thread->id, pthread_self())) return EDEADLK;
-  struct timespec deadline;
-  clock_gettime(CLOCK_MONOTONIC, &deadline);
-  deadline.tv_sec += milliseconds / 1000;
-  deadline.tv_nsec += milliseconds % 1000 * 1000000;
-  if (deadline.tv_nsec >= 1000000000) {
-    deadline.tv_sec += 1;
-    deadline.tv_nsec -= 1000000000;
-  }
-  int failure = pthread_clockjoin_np(thread->id, NULL, CLOCK_MONOTONIC, &deadline);
-  if (failure == 0) free(thread);
+int clinux_start(void *(*run)(void *context), void *context) {
+  pthread_t thread;
+  int failure = pthread_create(&thread, NULL, run, context);
+  if (failure == 0) pthread_detach(thread);
   return failure;
-}
-
-void clinux_detach(clinux_thread *thread) {
-  pthread_detach(thread->id);
-  free(thread);
 }
 
 void clinux_share_arena(int reused) {

@@ -44,7 +44,8 @@ package struct LoaderParts: Sendable {
         )
       },
       proxy: configuration.requests.proxy,
-      addresses: configuration.reachesPrivateHosts ? .everything : .internet
+      addresses: configuration.reachesPrivateHosts ? .everything : .internet,
+      on: PipelineActor.executor
     )
     usage = (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
     cacheFolder = try folders.cache

@@ -1,16 +1,17 @@
 import FeedimgModel
-import FeedimgSystem
+package import FeedimgSystem
 
 /// Runs loads, the scheduler, the retry controller and the fact monitor on one thread, `feedimg-pipeline`.
 ///
-/// Code on this actor needs no lock for pipeline state, and never waits for a file, a socket or a decoder.
-/// All loaders of a process share the thread; each has its own state.
+/// Code on this actor needs no lock for pipeline state, and never waits for the disk cache or a decoder. All
+/// loaders of a process share the thread; each has its own state.
 @globalActor package actor PipelineActor {
   package static let shared = PipelineActor()
 
-  private nonisolated let executor = ThreadExecutor("feedimg-pipeline")
+  /// Also runs libcurl, so that a transfer wakes one thread.
+  package static let executor = ThreadExecutor("feedimg-pipeline")
 
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
   /// Starts a task on the actor's thread, which resumes there after each suspension.
   ///
@@ -21,7 +22,7 @@ import FeedimgSystem
   package static func task<Value: Sendable>(
     _ operation: @escaping @PipelineActor @Sendable () async -> Value
   ) -> Task<Value, Never> {
-    Task(executorPreference: shared.executor) { await operation() }
+    Task(executorPreference: executor) { await operation() }
   }
 }
 

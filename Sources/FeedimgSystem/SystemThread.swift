@@ -20,24 +20,12 @@ package enum SystemThread {
   ///
   /// - Returns: False if the thread cannot be started; `errno` has the reason.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-    startJoinable(name, body) != nil
-  }
-
-  /// Starts a thread like ``start(_:_:)``, which the caller may join; nil if it cannot be started.
-  package static func startJoinable(
-    _ name: String,
-    _ body: @escaping @Sendable () -> Void
-  ) -> JoinableThread? {
     let work = Unmanaged.passRetained(Work(name, body))
-    var thread: OpaquePointer?
-    let failure = withoutSignals {
-      thread = clinux_start(run, work.toOpaque())
-      return thread == nil ? errno : 0
-    }
-    if let thread { return JoinableThread(thread) }
+    let failure = withoutSignals { clinux_start(run, work.toOpaque()) }
+    guard failure != 0 else { return true }
     work.release()
     errno = failure
-    return nil
+    return false
   }
 
   private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in

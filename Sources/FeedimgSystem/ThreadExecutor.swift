@@ -1,8 +1,22 @@
+package import Glibc
+
+/// Something whose sockets a ``ThreadExecutor`` watches; only the thread of the executor calls it.
+package protocol SocketSource: AnyObject, Sendable {
+  /// The sockets to wait for (poll(2)).
+  var sockets: [pollfd] { get }
+  /// When the source must act even if no socket is ready; nil for never.
+  var deadline: SuspendingClock.Instant? { get }
+  /// Acts on ready sockets, and on deadlines that have passed.
+  ///
+  /// - Parameter ready: May include sockets of other sources.
+  func act(_ ready: [pollfd])
+}
+
 /// Runs jobs in order on its own thread, which starts with the first job.
 ///
-/// It serves as the executor of an actor, and as the preferred executor of tasks that block on files. If the
-/// thread cannot be started, a thread of the global executor runs the queued jobs in order. After ``stop()``, the
-/// global executor runs the jobs.
+/// It serves as the executor of an actor, and as the preferred executor of tasks that block on files. Between jobs,
+/// it watches the sockets of its sources. If the thread cannot be started, a thread of the global executor runs the
+/// queued jobs in order. After ``stop()``, the global executor runs the jobs.
 package final class ThreadExecutor: SerialExecutor, TaskExecutor {
   private enum Job: Sendable {
     case swift(UnownedJob)
@@ -17,10 +31,30 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     var turns = 0
     var isStarted = false
     var isStopped = false
+    /// The running thread.
+    var thread: pthread_t?
+    var polling = Polling()
+  }
+
+  /// What the thread waits for in poll(2) instead of the condition variable.
+  private struct Polling: Sendable {
+    var sources: [any SocketSource] = []
+    /// Made for the first source.
+    var waker: Waker?
+    /// Whether the thread sleeps in poll(2).
+    var isAsleep = false
+
+    /// Wakes the thread if it sleeps in poll(2).
+    mutating func wake() {
+      if isAsleep { waker?.wake() }
+      isAsleep = false
+    }
   }
 
   /// The most turns of jobs that a closure of ``afterwards(_:)`` waits for, so that it never starves.
   private static let maximumTurns = 4
+  /// The most turns of jobs between two looks at the sockets; fewer make smaller groups of work for other threads.
+  private static let maximumTurnsBeforeSockets = 64
 
   private let name: String
   private let lock = ConditionLock(State())
@@ -45,12 +79,36 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     if !accept({ $0.afterwards.append(work) }) { Self.runElsewhere(.closure(work)) }
   }
 
+  /// Watches the sockets of a source until ``unwatch(_:)``.
+  ///
+  /// - Returns: False if the thread could not be started, or the process has no descriptor left.
+  package func watch(_ source: any SocketSource) -> Bool {
+    lock.withLock { state in
+      guard state.thread != nil else { return false }
+      if state.polling.waker == nil { state.polling.waker = Waker() }
+      guard state.polling.waker != nil else { return false }
+      if !state.polling.sources.contains(where: { $0 === source }) { state.polling.sources.append(source) }
+      return true
+    }
+  }
+
+  /// Ends ``watch(_:)``.
+  package func unwatch(_ source: any SocketSource) {
+    lock.withLock { $0.polling.sources.removeAll { $0 === source } }
+  }
+
+  /// Whether the calling thread is that of the executor.
+  package var isCurrent: Bool { lock.withLock { $0.thread } == pthread_self() }
+
   /// Whether the thread has started and not stopped.
   package var isRunning: Bool { lock.withLock { $0.isStarted && !$0.isStopped } }
 
   /// Ends the thread after the queued jobs.
   package func stop() {
-    lock.withLock { $0.isStopped = true }
+    lock.withLock { state in
+      state.isStopped = true
+      state.polling.wake()
+    }
     lock.signal()
   }
 
@@ -63,6 +121,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     let (isAccepted, isFirst) = lock.withLock { state in
       guard !state.isStopped else { return (false, false) }
       add(&state)
+      state.polling.wake()
       defer { state.isStarted = true }
       return (true, !state.isStarted)
     }
@@ -95,7 +154,38 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
   }
 
   private func runJobs() {
-    while let turn = lock.wait(Self.nextTurn) { run(turn) }
+    lock.withLock { $0.thread = pthread_self() }
+    var turns = 0
+    while let turn = lock.wait(Self.nextTurn) {
+      run(turn)
+      turns += 1
+      guard turn.jobs.isEmpty || turns == Self.maximumTurnsBeforeSockets else { continue }
+      turns = 0
+      poll()
+    }
+    lock.withLock { $0.thread = nil }
+  }
+
+  /// Lets the sources act whose time has come, and then waits for sockets or for a job.
+  private func poll() {
+    let now = SuspendingClock.now
+    for source in lock.withLock({ $0.polling.sources }) {
+      if let deadline = source.deadline, deadline <= now { source.act([]) }
+    }
+    let (polling, mayBlock) = lock.withLock { state in
+      state.polling.isAsleep = state.jobs.isEmpty && state.afterwards.isEmpty && !state.isStopped
+      return (state.polling, state.polling.isAsleep)
+    }
+    guard let waker = polling.waker, !polling.sources.isEmpty else { return }
+    let rest = polling.sources.compactMap(\.deadline).min().map { now.duration(to: $0) / .milliseconds(1) }
+    let milliseconds = mayBlock ? rest.map { Int32(max(0, min($0.rounded(.up), 1e9))) } ?? -1 : 0
+    var entries =
+      [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] + polling.sources.flatMap(\.sockets)
+    guard Glibc.poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return }
+    if entries[0].revents != 0 { waker.clear() }
+    let ready = entries.dropFirst().filter { $0.revents != 0 }
+    guard !ready.isEmpty else { return }
+    for source in polling.sources { source.act(ready) }
   }
 
   private func run(_ turn: Turn) {
@@ -113,8 +203,10 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   /// The work of the next turn; nil if none is left and the thread must stop.
   private static func nextTurn(_ state: inout State) -> ConditionLock<State>.Step<Turn?> {
+    state.polling.isAsleep = false
     guard !state.jobs.isEmpty || !state.afterwards.isEmpty else {
-      return state.isStopped ? .done(nil) : .wait
+      if state.isStopped { return .done(nil) }
+      return state.polling.sources.isEmpty ? .wait : .done(([], []))
     }
     let jobs = state.jobs
     state.jobs = []

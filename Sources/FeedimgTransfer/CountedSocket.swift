@@ -26,7 +26,7 @@ struct CountedSocket {
   }
 }
 
-/// The sockets that libcurl has opened, by local port; only curl's thread uses it.
+/// The sockets that libcurl has opened, by local port; only the executor's thread uses it.
 ///
 /// libcurl reports the local port of a running transfer, but not its socket. An entry stays after its socket
 /// is closed, until another socket gets the port.

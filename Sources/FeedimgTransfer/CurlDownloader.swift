@@ -1,7 +1,8 @@
 package import FeedimgModel
+package import FeedimgSystem
 import Synchronization
 
-/// Downloads with libcurl, on one thread that starts with the first transfer.
+/// Downloads with libcurl, on the thread of an executor.
 ///
 /// libcurl keeps connections, TLS sessions and resolved names for later transfers. It reads proxies from the
 /// environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) and uses HTTP/2 if the server
@@ -13,7 +14,9 @@ import Synchronization
 ///
 /// Callers limit the number of simultaneous transfers. Over HTTP/1.1, each transfer has its own connection.
 package final class CurlDownloader: Downloading {
-  private let thread: CurlThread
+  private let transfers: CurlTransfers
+  /// The executor that this downloader has made for itself; nil if the caller passed one.
+  private let ownExecutor: ThreadExecutor?
   private let identity: CurlHandle.Identity
   private let peer = LastPeer()
 
@@ -24,13 +27,16 @@ package final class CurlDownloader: Downloading {
   ///   - proxy: The proxy of every request; empty for none, nil for that of the environment.
   ///   - addresses: The hosts that transfers may connect to.
   ///   - libraryNames: The files of libcurl to try, in order; nil for the usual ones.
+  ///   - executor: The executor whose thread runs libcurl and calls the receivers; nil for a new one. If the callers
+  ///     run there as well, a transfer wakes one thread instead of two.
   package init(
     userAgent: String,
     certificateFile: String? = nil,
     clientCertificate: ClientKey? = nil,
     proxy: String? = nil,
     addresses: AddressPolicy = .everything,
-    libraryNames: [String]? = nil
+    libraryNames: [String]? = nil,
+    on executor: ThreadExecutor? = nil
   ) {
     identity = CurlHandle.Identity(
       userAgent: userAgent,
@@ -39,10 +45,15 @@ package final class CurlDownloader: Downloading {
       proxy: proxy,
       addresses: addresses
     )
-    thread = CurlThread(identity, libraryNames: libraryNames ?? CurlLibrary.fileNames)
+    let used = executor ?? ThreadExecutor("feedimg-curl")
+    ownExecutor = executor == nil ? used : nil
+    transfers = CurlTransfers(identity, libraryNames: libraryNames ?? CurlLibrary.fileNames, on: used)
   }
 
-  deinit { thread.stop() }
+  deinit {
+    transfers.stop()
+    ownExecutor?.stop()
+  }
 
   /// The address that the last request was sent to, such as `192.0.2.1`; nil before the first request.
   package var lastPeer: String? { peer.address }
@@ -57,11 +68,11 @@ package final class CurlDownloader: Downloading {
       // once: when its transfer ends, or when the thread refuses the order.
       await withUnsafeContinuation { continuation in
         order.continuation = continuation
-        if order.isCancelled { order.completeCancelled() } else { thread.submit(order) }
+        if order.isCancelled { order.completeCancelled() } else { transfers.submit(order) }
       }
     } onCancel: {
       order.cancel()
-      thread.cancel(order)
+      transfers.cancel(order)
     }
     return try result.get()
   }
@@ -74,7 +85,7 @@ package final class CurlDownloader: Downloading {
   /// Makes later transfers open new connections and resolve names again; call it after a network change.
   ///
   /// Running transfers continue.
-  package func forgetConnections() { thread.forgetConnections() }
+  package func forgetConnections() { transfers.forgetConnections() }
 }
 
 /// The address that the last request was sent to, which may be a proxy's.

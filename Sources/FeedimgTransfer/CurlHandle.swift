@@ -2,7 +2,7 @@ import CCurl
 import FeedimgModel
 import Glibc
 
-/// An easy handle of libcurl, for one transfer at a time; only curl's thread uses it.
+/// An easy handle of libcurl, for one transfer at a time; only the executor's thread uses it.
 final class CurlHandle {
   /// The settings that all transfers of a downloader share.
   struct Identity: Sendable {

@@ -3,19 +3,15 @@ import FeedimgModel
 import FeedimgSystem
 import Glibc
 
-/// The running transfers and their handles; only curl's thread uses it.
+/// The running transfers of a downloader and their handles; only the executor's thread uses it.
 final class CurlLoop {
   private let library: CurlLibrary
   private let identity: CurlHandle.Identity
   private let time = LoopTime()
-  private let sockets = OpenSockets()
+  private let openSockets = OpenSockets()
   private var running: [Transfer] = []
   /// Idle handles for later transfers.
   private var spare: [CurlHandle] = []
-  /// Ends a wait, from any thread.
-  let waker: Waker
-  /// The sockets that the last wait found ready.
-  private var ready: [pollfd] = []
   /// The multi handle for new transfers.
   private var latest: CurlMulti
   /// Multi handles that ``forgetConnections()`` replaced and in which transfers still run.
@@ -26,21 +22,34 @@ final class CurlLoop {
   /// The most idle handles to keep; each takes about 5 kB.
   private static let maximumSpare = 32
 
-  /// - Throws: ``LoadError`` with `unavailable` if memory or descriptors run out.
+  /// - Throws: ``LoadError`` with `unavailable` if memory runs out.
   init(_ library: CurlLibrary, identity: CurlHandle.Identity) throws(LoadError) {
-    guard let multi = CurlMulti(library, time: time), let waker = Waker() else { throw Self.outOfMemory }
+    guard let multi = CurlMulti(library, time: time) else { throw Self.outOfMemory }
     self.library = library
-    self.waker = waker
     self.identity = identity
     latest = multi
   }
 
+  /// Whether no transfer runs.
+  var isIdle: Bool { running.isEmpty }
+
+  /// The sockets that libcurl waits for.
+  var sockets: [pollfd] { multis.flatMap(\.sockets) }
+
+  /// When libcurl or a time limit must be looked at; nil for never.
+  var deadline: SuspendingClock.Instant? {
+    (multis.map(\.deadline) + running.map { $0.timeouts.next?.end }).compactMap { $0 }.min()
+  }
+
+  private var multis: [CurlMulti] { older + [latest] }
+
   func start(_ order: TransferOrder) {
+    time.now = .now
     guard !order.isCancelled else { return order.completeCancelled() }
     guard let handle = spare.popLast() ?? CurlHandle(library, identity: identity) else {
       return order.complete(.failure(Self.outOfMemory))
     }
-    launch(Transfer(order, on: handle, addresses: identity.addresses, time: time, sockets: sockets))
+    launch(Transfer(order, on: handle, addresses: identity.addresses, time: time, sockets: openSockets))
   }
 
   func cancel(_ order: TransferOrder) {
@@ -58,8 +67,11 @@ final class CurlLoop {
   }
 
   /// Lets the transfers proceed as far as they can without waiting.
-  func step() {
-    for multi in older + [latest] {
+  ///
+  /// - Parameter ready: What poll(2) found.
+  func step(_ ready: [pollfd]) {
+    time.now = .now
+    for multi in multis {
       multi.perform(ready)
       while let (easy, code) = multi.nextEnded() {
         guard let transfer = running.first(where: { $0.handle.pointer == easy }) else { continue }
@@ -78,23 +90,6 @@ final class CurlLoop {
       stop(transfer, CurlOutcome.error(limit, transfer.progress))
     }
     older.removeAll { $0.count == 0 }
-    ready = []
-  }
-
-  /// Waits for network activity, a time limit or a wake-up.
-  ///
-  /// - Parameter mayBlock: False to return at once because commands are pending.
-  func wait(mayBlock: Bool) {
-    let multis = older + [latest]
-    let ends = multis.map(\.deadline) + running.map { $0.timeouts.next?.end }
-    let end = mayBlock ? ends.compactMap { $0 }.min() : time.now
-    let milliseconds = end.map { Int32(clamping: max(0, time.now.duration(to: $0).milliseconds)) } ?? -1
-    var sockets =
-      [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] + multis.flatMap(\.sockets)
-    let count = poll(&sockets, nfds_t(sockets.count), milliseconds)
-    if count > 0, sockets[0].revents != 0 { waker.clear() }
-    ready = count > 0 ? sockets.dropFirst().filter { $0.revents != 0 } : []
-    time.now = .now
   }
 
   /// Ends all transfers with an error.
@@ -134,7 +129,7 @@ final class CurlLoop {
   private static let outOfMemory = LoadError(.unavailable, message: "libcurl ran out of memory")
 }
 
-/// The time at which the thread last woke; all events until the next wake-up get this time.
+/// The time at which the thread last looked at the sockets; all events until the next look get this time.
 ///
 /// Reading the clock for each header line would make a small image 1% slower.
 final class LoopTime {

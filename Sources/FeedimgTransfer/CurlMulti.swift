@@ -4,7 +4,7 @@ import Glibc
 /// A multi handle of libcurl: transfers that share connections, TLS sessions and resolved names.
 ///
 /// libcurl reports the sockets and the time that it waits for, so that one event concerns one transfer.
-/// `curl_multi_perform` would look at all of them. Only curl's thread uses it.
+/// `curl_multi_perform` would look at all of them. Only the executor's thread uses it.
 final class CurlMulti {
   private let library: CurlLibrary
   private let pointer: UnsafeMutableRawPointer

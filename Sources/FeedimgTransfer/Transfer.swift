@@ -5,7 +5,7 @@ import Glibc
 
 /// A running transfer, from the first request through all redirects to the final response.
 ///
-/// libcurl calls it on curl's thread, through the callbacks at the end of this file.
+/// libcurl calls it on the executor's thread, through the callbacks at the end of this file.
 final class Transfer {
   /// The step that follows a finished exchange with one URL.
   enum EndStep {

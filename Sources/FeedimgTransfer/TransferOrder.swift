@@ -3,8 +3,8 @@ import Synchronization
 
 /// A download for which a caller waits.
 final class TransferOrder: @unchecked Sendable {
-  // Unchecked: the caller sets the continuation before it submits the order; afterwards only curl's thread
-  // takes it.
+  // Unchecked: the caller sets the continuation before it submits the order; afterwards only the
+  // executor's thread takes it.
 
   let request: DownloadRequest
   let receiver: any BodyReceiving

@@ -51,19 +51,15 @@ struct SystemThreadTests {
     }
   }
 
-  @Test("cannot be cancelled", arguments: [false, true])
-  func cancellation(isJoinable: Bool) async throws {
+  @Test("cannot be cancelled")
+  func cancellation() async throws {
     let state = await withCheckedContinuation { continuation in
-      let body: @Sendable () -> Void = {
+      let isStarted = SystemThread.start("cancelled") {
         var state: Int32 = -1
         pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), &state)
         continuation.resume(returning: state)
       }
-      if isJoinable {
-        #expect(SystemThread.startJoinable("cancelled", body) != nil)
-      } else {
-        #expect(SystemThread.start("cancelled", body))
-      }
+      #expect(isStarted)
     }
     #expect(state == Int32(PTHREAD_CANCEL_DISABLE))
   }

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 
@@ -62,5 +63,75 @@ import Testing
     thread.stop()
     await withCheckedContinuation { continuation in thread.afterwards { continuation.resume() } }
     #expect(!thread.isRunning)
+  }
+
+  // MARK: Sources
+
+  /// Counts what a thread asks of it; only the thread uses the variables, and a test after it has stopped.
+  private final class Source: SocketSource, @unchecked Sendable {
+    let waker: Waker
+    var deadline: SuspendingClock.Instant?
+    var onAct: () -> Void = {}
+    private var acted: CheckedContinuation<Void, Never>?
+
+    init() throws { waker = try #require(Waker()) }
+
+    var sockets: [pollfd] { [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] }
+
+    func act(_ ready: [pollfd]) {
+      let isReady = ready.contains { $0.fd == waker.descriptor && $0.revents & Int16(POLLIN) != 0 }
+      guard isReady || deadline.map({ $0 <= .now }) ?? false else { return }
+      if isReady { waker.clear() }
+      deadline = nil
+      onAct()
+      acted.take()?.resume()
+    }
+
+    /// Waits until the source acts on a socket or a deadline; `body` runs on the thread.
+    func acts(on thread: ThreadExecutor, _ body: @escaping @Sendable (Source) -> Void) async {
+      await withCheckedContinuation { continuation in
+        thread.enqueue {
+          self.acted = continuation
+          #expect(thread.isCurrent)
+          #expect(thread.watch(self))
+          body(self)
+        }
+      }
+    }
+  }
+
+  @Test func `a source acts on its socket and on its deadline, and jobs run meanwhile`() async throws {
+    let (thread, source) = (ThreadExecutor("test"), try Source())
+    defer { thread.stop() }
+    for _ in 0..<3 {
+      await source.acts(on: thread) { $0.waker.wake() }
+      await source.acts(on: thread) { $0.deadline = .now }
+      await source.acts(on: thread) { $0.deadline = .now.advanced(by: .milliseconds(1)) }
+      // The thread sleeps in poll(2), or is about to.
+      #expect(await thread.run { 1 } == 1)
+    }
+  }
+
+  @Test func `a source acts while jobs are always ready`() async throws {
+    let (thread, source, stage) = (ThreadExecutor("test"), try Source(), Stage())
+    await source.acts(on: thread) { source in
+      source.onAct = { stage.isDone.store(true, ordering: .releasing) }
+      source.waker.wake()
+      stage.takeStep(on: thread)
+    }
+    thread.stop()
+    #expect(stage.steps.load(ordering: .relaxed) < 100)
+  }
+
+  @Test func `a thread without sources waits for jobs`() async throws {
+    let (thread, source) = (ThreadExecutor("test"), try Source())
+    await source.acts(on: thread) { $0.waker.wake() }
+    thread.enqueue { thread.unwatch(source) }
+    #expect(await thread.run { 1 } == 1)
+    thread.stop()
+  }
+
+  @Test func `without a thread, no source is watched`() throws {
+    #expect(!ThreadExecutor("test").watch(try Source()))
   }
 }

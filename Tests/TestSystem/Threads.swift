@@ -3,11 +3,16 @@ import Glibc
 
 /// Runs a body on several threads at once, outside the pool of the tests, and returns when all have ended.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ number: Int) -> Void) {
-  let threads = (0..<count).map { number in SystemThread.startJoinable("test-\(number)") { body(number) } }
-  for thread in threads {
-    guard let thread else { preconditionFailure("no thread") }
-    while !thread.join(milliseconds: 60_000) {}
+  let running = ConditionLock(count)
+  for number in 0..<count {
+    let isStarted = SystemThread.start("test-\(number)") {
+      body(number)
+      running.withLock { $0 -= 1 }
+      running.signal()
+    }
+    precondition(isStarted, "no thread")
   }
+  running.wait { $0 == 0 ? .done(()) : .wait }
 }
 
 /// Runs a body without the superuser's access to files.

@@ -23,19 +23,8 @@ void clinux_name(const char *name);
 // Otherwise glibc marks the thread as cancellable around each blocking call, with two atomic exchanges.
 void clinux_forbid_cancellation(void);
 
-// A thread, which must be joined or detached once.
-typedef struct clinux_thread clinux_thread;
-
-// Starts a thread. Returns NULL, and sets errno, if the system refuses.
-clinux_thread *clinux_start(void *(*run)(void *context), void *context);
-
-// Waits until a thread and its destructors have ended, and frees it (pthread_clockjoin_np(3)).
-//
-// Returns 0; ETIMEDOUT after these milliseconds; EDEADLK for the calling thread. The thread stays valid after an error.
-int clinux_join(clinux_thread *thread, long milliseconds);
-
-// Detaches a thread, so that it is freed when it ends.
-void clinux_detach(clinux_thread *thread);
+// Starts a detached thread. Returns 0, or the error number if the system refuses.
+int clinux_start(void *(*run)(void *context), void *context);
 
 // Makes all threads share one arena, which keeps freed blocks of at most this many bytes (mallopt(3)).
 void clinux_share_arena(int reused);
