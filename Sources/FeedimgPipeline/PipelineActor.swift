@@ -8,7 +8,7 @@ package import FeedimgSystem
 @globalActor package actor PipelineActor {
   package static let shared = PipelineActor()
 
-  /// Also runs libcurl, so that a transfer wakes one thread.
+  /// Also runs libcurl, whose callbacks write long bodies to their files, so that a transfer wakes one thread.
   package static let executor = ThreadExecutor("feedimg-pipeline")
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }

@@ -53,8 +53,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   /// The most turns of jobs that a closure of ``afterwards(_:)`` waits for, so that it never starves.
   private static let maximumTurns = 4
-  /// The most turns of jobs between two looks at the sockets; fewer make smaller groups of work for other threads.
-  private static let maximumTurnsBeforeSockets = 64
+  /// The longest time of jobs between two looks at the sockets; less makes smaller groups of work for other threads.
+  private static let maximumTimeBeforeSockets = Duration.milliseconds(5)
 
   private let name: String
   private let lock = ConditionLock(State())
@@ -155,36 +155,34 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
   private func runJobs() {
     lock.withLock { $0.thread = pthread_self() }
-    var turns = 0
+    var lastPoll = SuspendingClock.now
     while let turn = lock.wait(Self.nextTurn) {
       run(turn)
-      turns += 1
-      guard turn.jobs.isEmpty || turns == Self.maximumTurnsBeforeSockets else { continue }
-      turns = 0
+      let isDue = lastPoll.duration(to: .now) >= Self.maximumTimeBeforeSockets
+      guard isDue || turn.jobs.isEmpty else { continue }
       poll()
+      lastPoll = .now
     }
     lock.withLock { $0.thread = nil }
   }
 
-  /// Lets the sources act whose time has come, and then waits for sockets or for a job.
+  /// Waits for sockets, for the deadline of a source or for a job, and lets the sources act.
   private func poll() {
-    let now = SuspendingClock.now
-    for source in lock.withLock({ $0.polling.sources }) {
-      if let deadline = source.deadline, deadline <= now { source.act([]) }
-    }
     let (polling, mayBlock) = lock.withLock { state in
       state.polling.isAsleep = state.jobs.isEmpty && state.afterwards.isEmpty && !state.isStopped
       return (state.polling, state.polling.isAsleep)
     }
     guard let waker = polling.waker, !polling.sources.isEmpty else { return }
-    let rest = polling.sources.compactMap(\.deadline).min().map { now.duration(to: $0) / .milliseconds(1) }
+    let deadline = polling.sources.compactMap(\.deadline).min()
+    let rest = deadline.map { SuspendingClock.now.duration(to: $0) / .milliseconds(1) }
     let milliseconds = mayBlock ? rest.map { Int32(max(0, min($0.rounded(.up), 1e9))) } ?? -1 : 0
     var entries =
       [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] + polling.sources.flatMap(\.sockets)
-    guard Glibc.poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return }
-    if entries[0].revents != 0 { waker.clear() }
-    let ready = entries.dropFirst().filter { $0.revents != 0 }
-    guard !ready.isEmpty else { return }
+    let count = Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
+    if count > 0, entries[0].revents != 0 { waker.clear() }
+    // A response that has arrived counts before a deadline that has passed.
+    let ready = count > 0 ? entries.dropFirst().filter { $0.revents != 0 } : []
+    guard !ready.isEmpty || deadline.map({ $0 <= .now }) ?? false else { return }
     for source in polling.sources { source.act(ready) }
   }
 

@@ -15,8 +15,6 @@ import Synchronization
 /// Callers limit the number of simultaneous transfers. Over HTTP/1.1, each transfer has its own connection.
 package final class CurlDownloader: Downloading {
   private let transfers: CurlTransfers
-  /// The executor that this downloader has made for itself; nil if the caller passed one.
-  private let ownExecutor: ThreadExecutor?
   private let identity: CurlHandle.Identity
   private let peer = LastPeer()
 
@@ -45,15 +43,10 @@ package final class CurlDownloader: Downloading {
       proxy: proxy,
       addresses: addresses
     )
-    let used = executor ?? ThreadExecutor("feedimg-curl")
-    ownExecutor = executor == nil ? used : nil
-    transfers = CurlTransfers(identity, libraryNames: libraryNames ?? CurlLibrary.fileNames, on: used)
+    transfers = CurlTransfers(identity, libraryNames: libraryNames ?? CurlLibrary.fileNames, on: executor)
   }
 
-  deinit {
-    transfers.stop()
-    ownExecutor?.stop()
-  }
+  deinit { transfers.stop() }
 
   /// The address that the last request was sent to, such as `192.0.2.1`; nil before the first request.
   package var lastPeer: String? { peer.address }

@@ -23,7 +23,7 @@ enum CurlExit {
     // The program may exit before libcurl is open.
     _ = atStart
     running.withLock { running in
-      running.removeAll { $0.transfers == nil }
+      running.removeAll { $0.transfers == nil || $0.transfers === transfers }
       running.append(Running(transfers: transfers))
     }
   }

@@ -89,7 +89,6 @@ final class CurlLoop {
       if limit.isSilence, isShared, transfer.multi === latest { forgetConnections() }
       stop(transfer, CurlOutcome.error(limit, transfer.progress))
     }
-    older.removeAll { $0.count == 0 }
   }
 
   /// Ends all transfers with an error.
@@ -118,6 +117,7 @@ final class CurlLoop {
     transfer.multi?.remove(transfer.handle)
     transfer.multi = nil
     running.removeAll { $0 === transfer }
+    older.removeAll { $0.count == 0 }
     switch step {
     case .follow: launch(transfer)
     case .end(let result):

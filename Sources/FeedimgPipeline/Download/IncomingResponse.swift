@@ -139,7 +139,7 @@ final class IncomingResponse: Sendable {
 
   private let purpose: Purpose
   private let load: InFlightLoad
-  // Parts of the resources. All of them would keep the downloader alive on curl's own thread.
+  // Parts of the resources. All of them would keep the downloader alive in libcurl's callbacks.
   private let clock: @Sendable () -> Double
   private let time: MonotonicTime
   private let scheduler: DownloadScheduler
