@@ -36,7 +36,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     var polling = Polling()
   }
 
-  /// What the thread waits for in poll(2) instead of the condition variable.
+  /// The sources that the thread watches with poll(2), instead of the condition variable.
   private struct Polling: Sendable {
     var sources: [any SocketSource] = []
     /// Made for the first source.

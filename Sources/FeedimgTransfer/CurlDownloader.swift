@@ -22,10 +22,10 @@ package final class CurlDownloader: Downloading {
   ///   - userAgent: The value of `User-Agent`, such as `feedimg/1.0`.
   ///   - certificateFile: A PEM file of the authorities to trust instead of the system's.
   ///   - clientCertificate: The certificate for servers that ask for one.
-  ///   - proxy: The proxy of every request; empty for none, nil for that of the environment.
+  ///   - proxy: The proxy of every request. Empty for none, nil for that of the environment.
   ///   - addresses: The hosts that transfers may connect to.
-  ///   - libraryNames: The files of libcurl to try, in order; nil for the usual ones.
-  ///   - executor: The executor whose thread runs libcurl and calls the receivers; nil for a new one. If the callers
+  ///   - libraryNames: The files of libcurl to try, in order. Nil for the usual ones.
+  ///   - executor: The executor whose thread runs libcurl and calls the receivers. Nil for a new one. If the callers
   ///     run there as well, a transfer wakes one thread instead of two.
   package init(
     userAgent: String,

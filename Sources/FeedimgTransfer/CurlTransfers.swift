@@ -5,7 +5,7 @@ import Glibc
 
 /// The transfers of one downloader, which run on the thread of an executor; libcurl opens with the first one.
 final class CurlTransfers: SocketSource, @unchecked Sendable {
-  // Unchecked: only the executor's thread uses the variables.
+  // Unchecked: only jobs of the executor use the variables, one after the other.
   private let executor: ThreadExecutor
   /// Whether the thread ends with the transfers.
   private let ownsExecutor: Bool

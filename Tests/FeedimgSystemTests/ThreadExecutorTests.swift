@@ -62,17 +62,22 @@ import Testing
   @Test func `after a stop, deferred work runs on another thread`() async {
     let thread = ThreadExecutor("test")
     thread.stop()
-    await withCheckedContinuation { continuation in thread.afterwards { continuation.resume() } }
-    #expect(!thread.isRunning)
+    await withCheckedContinuation { continuation in
+      thread.afterwards {
+        #expect(!thread.isCurrent)
+        continuation.resume()
+      }
+    }
   }
 
   // MARK: Sources
 
-  /// Counts what a thread asks of it; only the thread uses the variables, and a test after it has stopped.
+  /// A source with a socket that is ready after `waker.wake()`.
   private final class Source: SocketSource, @unchecked Sendable {
+    // Unchecked: only jobs of the executor use the variables, one after the other.
     let waker: Waker
     var deadline: SuspendingClock.Instant?
-    var onAct: () -> Void = {}
+    var onAct: (_ isReady: Bool) -> Void = { _ in }
     private var acted: CheckedContinuation<Void, Never>?
 
     init() throws { waker = try #require(Waker()) }
@@ -84,7 +89,7 @@ import Testing
       guard isReady || deadline.map({ $0 <= .now }) ?? false else { return }
       if isReady { waker.clear() }
       deadline = nil
-      onAct()
+      onAct(isReady)
       acted.take()?.resume()
     }
 
@@ -116,12 +121,22 @@ import Testing
   @Test func `a source acts while jobs are always ready`() async throws {
     let (thread, source, stage) = (ThreadExecutor("test"), try Source(), Stage())
     await source.acts(on: thread) { source in
-      source.onAct = { stage.isDone.store(true, ordering: .releasing) }
+      source.onAct = { _ in stage.isDone.store(true, ordering: .releasing) }
       source.waker.wake()
       stage.takeStep(on: thread)
     }
     thread.stop()
     #expect(stage.steps.load(ordering: .relaxed) < Stage.maximum)
+  }
+
+  @Test func `a socket that is ready counts before a deadline that has passed`() async throws {
+    let (thread, source) = (ThreadExecutor("test"), try Source())
+    defer { thread.stop() }
+    await source.acts(on: thread) { source in
+      source.onAct = { isReady in #expect(isReady) }
+      source.waker.wake()
+      source.deadline = .now
+    }
   }
 
   @Test func `a thread without sources waits for jobs`() async throws {
