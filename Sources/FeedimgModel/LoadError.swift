@@ -43,14 +43,17 @@ public struct LoadError: Error, Sendable, Hashable {
   /// The value of `Retry-After` in seconds, if the response had one.
   public var retryAfter: Int?
   /// Whether a captive portal probably sent the response.
-  public var suspectsCaptivePortal = false
+  public var suspectsCaptivePortal: Bool { cause == .captivePortal }
   /// The decision of the load, if there was one.
   public var resolution: Resolution? {
     get { boxedResolution?.value }
     set { boxedResolution = newValue.map(Boxed.init) }
   }
-  /// The facts by which the retry controller decides whether and when to try again.
-  package var retry = RetryFacts()
+  /// What caused the failure, where the code alone does not say.
+  package var cause: Cause?
+  /// The server that failed, and that of the thumbnail if both images failed; empty before the retry controller
+  /// has counted the failure.
+  package var servers: [FailedServer] = []
 
   private var boxedResolution: Boxed<Resolution>?
 
@@ -70,42 +73,49 @@ public struct LoadError: Error, Sendable, Hashable {
 }
 
 extension LoadError {
-  /// The reason behind a code, where the code alone does not decide whether to try again.
-  package enum Reason: Sendable, Hashable {
+  /// What caused a failure.
+  package enum Cause: Sendable, Hashable {
+    /// A captive portal probably sent the response.
+    case captivePortal
+    /// The response may be stored for this many seconds (`Cache-Control`, `Expires`); zero if it may not be.
+    case errorResponse(lifetime: Double)
     /// The server, or a router on the path, refused, reset or closed the connection before a response.
-    case refused
+    case connectionRefused
     /// This process lacked a resource that is soon free again, such as a file descriptor.
     case shortage
     /// The network path changed during the transfer, so the failure says nothing about the current path.
     case pathChanged
   }
 
-  /// The circuit breaker of the origin that failed.
-  package enum Circuit: Sendable, Hashable {
-    /// The breaker admits requests.
-    case closed
-    /// The failure opened the breaker.
-    case opened
-    /// The breaker was open, so no request was sent.
-    case rejected
-    /// The breaker of the feedimg service is open; this process knows nothing of it.
-    case openInService
-  }
+  /// A server that failed a load.
+  package struct FailedServer: Sendable, Hashable {
+    package enum Fault: Sendable, Hashable {
+      /// Only the image failed; the server works.
+      case image
+      /// The server responded with an error that probably affects all its images.
+      case response
+      /// The server sent no response.
+      case silence
+    }
 
-  /// The facts of a failure that matter for further attempts.
-  package struct RetryFacts: Sendable, Hashable {
-    package var reason: Reason?
-    package var circuit = Circuit.closed
-    /// The origin of the failure, if redirects led away from the origin of the URL.
-    package var origin: String?
-    /// The number of seconds for which to remember the failure, from `Cache-Control` or `Expires`.
-    ///
-    /// Zero to ask each time; nil if the response sets no lifetime.
-    package var lifetime: Double?
-    /// The failure of the thumbnail that replaced a failed original; at most one.
-    package var thumbnail: [LoadError] = []
+    /// The circuit breaker of the server.
+    package enum Circuit: Sendable, Hashable {
+      /// It admits requests.
+      case closed
+      /// It admits no requests for a time.
+      case open
+      /// The feedimg service sends no requests for a time; this process knows no more of it.
+      case openInService
+    }
 
-    package init() {}
+    /// Scheme, host and port; those of the target of a redirect, if that failed.
+    package var origin: String
+    package var circuit: Circuit
+    package var fault: Fault
+
+    package init(origin: String, circuit: Circuit, fault: Fault) {
+      (self.origin, self.circuit, self.fault) = (origin, circuit, fault)
+    }
   }
 }
 

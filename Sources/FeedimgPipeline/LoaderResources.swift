@@ -31,7 +31,7 @@ package final class LoaderResources: Sendable {
     (self.clock, self.time) = (clock, time)
     let identity = transport.identity
     pixels = decoder.map { DecodingQueue($0, storage.memory) { identity.key(of: $0) } }
-    let revalidator = Revalidator(clock: clock)
+    let revalidator = Revalidator(transport.retries)
     loads = RunningLoads(revalidator: revalidator, observers: observers)
     facts = FactMonitor(
       network: sources.network,
@@ -43,7 +43,6 @@ package final class LoaderResources: Sendable {
       onState: { [meter = sources.meter] in meter?.note($0) },
       onNetwork: { [downloader = transport.downloader, scheduler = transport.scheduler] state in
         downloader.forgetConnections()
-        revalidator.forgetRequests()
         // List the running downloads before others start, because the new network may have more places.
         let leave = scheduler.leavingPath()
         scheduler.enter(network: state.kind)

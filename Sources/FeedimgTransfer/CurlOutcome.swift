@@ -39,9 +39,7 @@ struct CurlOutcome {
   /// The error; nil for success.
   func error(_ progress: Progress) -> LoadError? {
     var error = described(progress)
-    if error?.retry.reason == nil {
-      error?.retry.reason = isRefusal && progress.head == nil ? .refused : nil
-    }
+    if isRefusal, progress.head == nil, error?.cause == nil { error?.cause = .connectionRefused }
     return error
   }
 
@@ -162,7 +160,7 @@ struct CurlOutcome {
         message: "the certificate of the host `\(host)` was rejected: \(detail)"
       )
       // A captive portal may have sent its own certificate.
-      error.suspectsCaptivePortal = code == CURLE_PEER_FAILED_VERIFICATION
+      if code == CURLE_PEER_FAILED_VERIFICATION { error.cause = .captivePortal }
       return error
     case CURLE_SSL_CACERT_BADFILE:
       return LoadError(
@@ -226,7 +224,7 @@ extension LoadError {
     default: return nil
     }
     var shortage = LoadError(.unavailable, message: message)
-    shortage.retry.reason = .shortage
+    shortage.cause = .shortage
     return shortage
   }
 

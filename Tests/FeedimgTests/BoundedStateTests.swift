@@ -54,7 +54,7 @@ import Testing
     let isIdle = await loader.resources.transport.scheduler.isIdle
     #expect(isIdle, "nor does a transfer")
     #expect(await loader.resources.facts.listenerCount == 0)
-    #expect(await loader.resources.loads.revalidator.recordCount == 0)
+    #expect(await loader.resources.loads.revalidator.requestCount == 0)
     // At most 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
     let count = await loader.resources.transport.retries.recordCount
     #expect((1...2560).contains(count), "\(count)")

@@ -39,7 +39,7 @@ extension FactMonitor {
 
 extension RetryController {
   /// The number of remembered URLs and origins.
-  var recordCount: Int { negatives.records.count + breaker.circuits.count }
+  var recordCount: Int { negatives.withLock(\.records.count) + breaker.circuits.count }
 
   var subscriberCount: Int { subscriptions.count }
 
@@ -52,8 +52,8 @@ extension CircuitSubscriptions {
 }
 
 extension Revalidator {
-  /// The number of remembered and running requests.
-  var recordCount: Int { lastRequests.withLock(\.count) + background.count }
+  /// The number of running requests.
+  var requestCount: Int { background.count }
 }
 
 extension DecodingQueue {

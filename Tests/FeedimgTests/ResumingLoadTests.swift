@@ -1,3 +1,4 @@
+import FeedimgSystem
 import LoopbackServer
 import Testing
 
@@ -11,8 +12,8 @@ import Testing
   static let other = PictureOrigin.picture(2, size: 150_000)
   static let strong = [("ETag", "\"1\""), ("Accept-Ranges", "bytes"), ("Cache-Control", "max-age=600")]
 
-  private func loader(folder: String? = nil) throws -> TestLoader {
-    try TestLoader(folder: folder, clock: { [clock] in clock.now })
+  private func loader(folder: String? = nil, time: MonotonicTime = .system()) throws -> TestLoader {
+    try TestLoader(folder: folder, clock: { [clock] in clock.now }, time: time)
   }
 
   private func item(_ origin: PictureOrigin) throws -> FeedItem {
@@ -262,7 +263,8 @@ import Testing
     async throws
   {
     let origin = try PictureOrigin(SampleImage.jpeg, [("ETag", "\"0\""), ("Cache-Control", "max-age=60")])
-    let test = try loader()
+    let time = ManualTime()
+    let test = try loader(time: time.time)
     _ = try await test.loader.load(item(origin))
     clock += 100
     origin.version = .init(Self.picture, Self.strong)
@@ -274,6 +276,7 @@ import Testing
     }
     #expect(error.code == .truncated)
     clock += 100
+    time.pass(.seconds(100))
     let again = try await test.loader.load(item(origin))
     #expect(again.bytes == SampleImage.jpeg)
     guard case .changed(let new) = await test.loader.revalidation(of: again) else {

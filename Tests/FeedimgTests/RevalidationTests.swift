@@ -1,3 +1,4 @@
+import FeedimgSystem
 import LoopbackServer
 import Testing
 
@@ -13,9 +14,16 @@ import Testing
   private func loader(
     _ kind: NetworkKind = .wifi,
     memory: Int = 1,
-    folder: String? = nil
+    folder: String? = nil,
+    time: MonotonicTime = .system()
   ) throws -> TestLoader {
-    try TestLoader(kind, memoryLimit: .mebibytes(memory), folder: folder, clock: { [clock] in clock.now })
+    try TestLoader(
+      kind,
+      memoryLimit: .mebibytes(memory),
+      folder: folder,
+      clock: { [clock] in clock.now },
+      time: time
+    )
   }
 
   private func item(_ origin: PictureOrigin) throws -> FeedItem {
@@ -184,7 +192,8 @@ import Testing
     _ because: String
   ) async throws {
     let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
-    let test = try loader()
+    let time = ManualTime()
+    let test = try loader(time: time.time)
     _ = try await test.loader.load(item(origin))
     clock += 100
     let gate = Gate()
@@ -202,12 +211,14 @@ import Testing
     // The task in the background may end after its callers have the result.
     await test.loader.resources.loads.revalidator.idle()
     clock += 20
+    time.pass(.seconds(20))
     for _ in 0..<5 {
       let again = try await test.loader.load(item(origin))
       #expect(again.bytes == Self.old && again.freshness?.isRevalidating == false)
     }
     // A missing image is remembered for five minutes.
     clock += 300
+    time.pass(.seconds(300))
     origin.respond(always: nil)
     let later = try await test.loader.load(item(origin))
     #expect(await test.loader.revalidation(of: later) == .unchanged)

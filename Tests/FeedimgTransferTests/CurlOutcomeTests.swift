@@ -205,7 +205,7 @@ struct CurlOutcomeTests {
     let progress = CurlOutcome.Progress(url: try ImageURL("https://img.test/a.png"))
     let outcome = CurlOutcome(code: code, text: "", systemError: systemError)
     let error = try #require(outcome.error(progress))
-    #expect((error.retry.reason == .refused) == wasRefused)
+    #expect((error.cause == .connectionRefused) == wasRefused)
   }
 
   @Test func `success is not an error`() throws {

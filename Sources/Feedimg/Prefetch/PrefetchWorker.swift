@@ -289,7 +289,9 @@ extension PrefetchWorker {
   @PipelineActor func endFailed(_ index: Int, _ error: LoadError) {
     guard waits, error.isSilence || error.code == .unknownHost else { return end(index, .failed(error)) }
     if verdict(index) == .skip(.offline) { return end(index, .skipped(.offline)) }
-    guard error.isSilence, error.retry.circuit != .closed else { return end(index, .failed(error)) }
+    guard error.isSilence, let server = error.servers.first, server.circuit != .closed else {
+      return end(index, .failed(error))
+    }
     end(index, .skipped(.offline))
     // Wait after the item was added, because the server may already respond again.
     calls.wait(after: error) { [weak self] in self?.reconsider() }

@@ -165,7 +165,7 @@ extension LoadError {
   fileprivate var markedAsOldPath: LoadError {
     var error = self
     // A shortage is of this process, on any path.
-    if retry.reason != .shortage { error.retry.reason = .pathChanged }
+    if cause != .shortage { error.cause = .pathChanged }
     return error
   }
 }

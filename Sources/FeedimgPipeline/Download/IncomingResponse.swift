@@ -737,7 +737,7 @@ final class BodyMemory: Sendable {
       url: url,
       message: "too many long images arrive at the same time"
     )
-    error.retry.reason = .shortage
+    error.cause = .shortage
     return error
   }
 }

@@ -13,8 +13,9 @@ extension StoredResponse {
       status: head.status,
       retryAfter: RetryAfter.seconds(head.fields, now: DeltaSeconds.whole(respondedAt))
     )
-    error.suspectsCaptivePortal = CaptivePortal.isStatus(head.status)
-    error.retry.lifetime = NegativeResponse.lifetime(self)
+    error.cause =
+      CaptivePortal.isStatus(head.status)
+      ? .captivePortal : NegativeResponse.lifetime(self).map { .errorResponse(lifetime: $0) }
     return error
   }
 }
@@ -41,7 +42,7 @@ extension MediaType {
       case nil: "the server sent a body without a media type, which is not a supported image"
       }
     var error = LoadError(.notAnImage, url: url, message: message)
-    error.suspectsCaptivePortal = CaptivePortal.isPage(mediaType: declared, prefix: prefix)
+    if CaptivePortal.isPage(mediaType: declared, prefix: prefix) { error.cause = .captivePortal }
     throw error
   }
 }

@@ -395,7 +395,7 @@ package struct ImageLoad: Sendable {
     let send: Revalidator.Perform = { load in
       await revalidation.perform(load, since: plan.generation, while: mayFetch)
     }
-    guard due == .before, isReload || !revalidator.isTooRecent(key) else {
+    guard due == .before, isReload || !resources.transport.retries.isRevalidationPaused(key) else {
       var image = cached
       if revalidator.begin(key, of: plan.variant.url, send) { image.revalidation = key }
       return image
@@ -440,8 +440,8 @@ package struct ImageLoad: Sendable {
     let instead = withoutOriginal()
     let fetches = instead.decision.load != nil
     // An unreachable server cannot deliver the thumbnail either.
-    let isDown =
-      failure.isUnreachable && thumbnail.url.origin == failure.retry.origin ?? plan.variant.url.origin
+    let failedOrigin = failure.servers.first?.origin ?? plan.variant.url.origin
+    let isDown = failure.isUnreachable && thumbnail.url.origin == failedOrigin
     guard instead.decision.image == .thumbnail, !fetches || !isDown && allowsFallback(instead) else {
       throw failure
     }
@@ -515,7 +515,7 @@ extension LoadError {
   /// Whether the server is unreachable, or not safely reachable, for any request.
   fileprivate var isUnreachable: Bool {
     switch code {
-    case .unknownHost, .connection, .timeout, .security: retry.reason != .pathChanged
+    case .unknownHost, .connection, .timeout, .security: cause != .pathChanged
     default: false
     }
   }
@@ -524,7 +524,7 @@ extension LoadError {
   fileprivate func adding(thumbnailFailure other: LoadError) -> LoadError {
     var error = self
     error.message += "; the thumbnail failed as well: \(other.message)"
-    error.retry.thumbnail = [other]
+    error.servers += other.servers
     return error
   }
 

@@ -53,9 +53,9 @@ extension ImageLoader {
     let key = self.identity.key(of: variant.url)
     let identity = identity.adapted(to: situation, for: variant.url)
     let verdict = image.response.map { freshness.verdict(key, $0, by: identity, at: resources.clock()) }
-    // An image that was revalidated a moment ago is not revalidated again.
+    // A revalidation that failed a moment ago is not repeated.
     if let verdict, verdict.revalidation != .none,
-      !resources.loads.revalidator.isTooRecent(identity.shared(key))
+      !resources.transport.retries.isRevalidationPaused(identity.shared(key))
     {
       return nil
     }

@@ -38,7 +38,7 @@ extension ImageLoader {
       return .failed(LoadError(.cancelled, url: image.variant.url, message: "cancelled"))
     case .failed, .released, nil:
       // It ended before the call: take the result from the failure record and the cache.
-      if let error = resources.loads.revalidator.failure(of: key) { return .failed(error) }
+      if let error = resources.transport.retries.failure(ofRevalidation: key) { return .failed(error) }
       guard let new = await cached(image.variant), new.bytes != image.bytes else { return .unchanged }
       return .changed(renewed(image, by: new))
     }

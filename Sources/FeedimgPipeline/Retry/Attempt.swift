@@ -79,11 +79,4 @@ import FeedimgSystem
     // 64 KiB, or a tenth of the missing bytes, is enough to justify another connection.
     hasProgressed = gain >= 64 << 10 || gain > 0 && total.map { gain >= ($0 - start + 9) / 10 } ?? false
   }
-
-  /// The error with the origin that failed.
-  func attributed(_ error: LoadError) -> LoadError {
-    var error = error
-    error.retry.origin = asked.origin == url.origin ? nil : asked.origin
-    return error
-  }
 }

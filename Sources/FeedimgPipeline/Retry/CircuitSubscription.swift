@@ -26,13 +26,10 @@ import FeedimgSystem
   ///   - error: The failure.
   ///   - wake: Called once for each origin; must return at once.
   package func wait(after error: LoadError, _ wake: @escaping @PipelineActor @Sendable () -> Void) {
-    for error in [error] + error.retry.thumbnail {
-      guard !isClosed, CircuitBreaker.counts(error),
-        let origin = error.retry.origin ?? error.url?.origin
-      else { continue }
-      controller.subscribe(self, to: origin, after: error) { [self] in
+    for server in error.servers where !isClosed && server.fault != .image {
+      controller.subscribe(self, to: server) { [self] in
         // A probe has its own backoff, the cooldown.
-        if !controller.breaker.isOpen(origin) { wakes += 1 }
+        if !controller.breaker.isOpen(server.origin) { wakes += 1 }
         wake()
       }
     }

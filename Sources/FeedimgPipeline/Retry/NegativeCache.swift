@@ -1,26 +1,33 @@
 import FeedimgModel
+import FeedimgSystem
 
-/// Remembers for a time which URLs have no image, so that a view that returns does not request them again
-/// (pure).
+/// Remembers for a time which requests failed, so that a view that returns does not send them again (pure).
 ///
 /// A change of the network clears it. Times come from a monotonic clock.
 struct NegativeCache: Sendable {
+  enum Key: Hashable, Sendable {
+    /// The request for an image; see ``RequestIdentity/failureKey(of:)``.
+    case load(String)
+    /// The revalidation of a cached image; see ``RevalidationRequest/loadKey``.
+    case revalidation(String)
+  }
+
   struct Record: Sendable {
     let error: LoadError
     let until: Duration
+    /// The number of revalidations that have failed in a row.
+    var failures = 0
   }
 
+  /// The pauses after failed revalidations; the cached image is shown meanwhile.
+  static let revalidationBackoff = Backoff(base: .seconds(30), maximum: .seconds(3600))
   private static let maximumCount = 2048
 
-  private(set) var records: [String: Record] = [:]
+  private(set) var records: [Key: Record] = [:]
 
-  /// The reason why a key has no image; nil if a request may succeed.
-  mutating func error(of key: String, at now: Duration) -> LoadError? {
-    guard let record = records[key] else { return nil }
-    guard now < record.until else {
-      records[key] = nil
-      return nil
-    }
+  /// The failure of a request that must not be sent again yet; nil if it may succeed.
+  func error(of key: Key, at now: Duration) -> LoadError? {
+    guard let record = records[key], now < record.until else { return nil }
     var error = record.error
     if error.retryAfter != nil {
       error.retryAfter = Int(clamping: Int64((record.until - now) / .seconds(1) + 0.999))
@@ -28,17 +35,31 @@ struct NegativeCache: Sendable {
     return error
   }
 
-  /// Remembers a failure if it is likely to last.
-  mutating func note(_ error: LoadError, of key: String, at now: Duration) {
-    guard let time = Self.time(of: error) else { return }
+  /// Remembers a failure: that of a revalidation always, that of a load if it is likely to last.
+  mutating func note(_ error: LoadError, of key: Key, at now: Duration) {
+    var record: Record
+    switch key {
+    case .load:
+      guard let time = Self.time(of: error) else { return }
+      record = Record(error: error, until: now + time)
+    case .revalidation where error.code == .cancelled:
+      record = Record(error: error, until: now, failures: records[key]?.failures ?? 0)
+    case .revalidation:
+      // An open circuit has a backoff of its own, and may be due to another image.
+      let isNew = error.servers.first?.circuit != .open
+      let failures = (records[key]?.failures ?? 0) + (isNew ? 1 : 0)
+      let pause = max(Self.time(of: error) ?? .zero, Self.revalidationBackoff.ceiling(after: failures))
+      record = Record(error: error, until: now + pause, failures: failures)
+    }
+    if records.count >= Self.maximumCount { records = records.filter { now < $0.value.until } }
     if records.count >= Self.maximumCount { records = [:] }
-    records[key] = Record(error: error, until: now + time)
+    records[key] = record
   }
 
-  /// Forgets one key, for example after a success.
-  mutating func forget(_ key: String) { records[key] = nil }
+  /// Forgets one request, for example after a success.
+  mutating func forget(_ key: Key) { records[key] = nil }
 
-  /// Forgets all keys, for example on another network or with other settings.
+  /// Forgets all requests, for example on another network or with other settings.
   mutating func reset() { records = [:] }
 
   /// The time for which to remember a failure; nil if a retry may soon succeed.
@@ -48,17 +69,17 @@ struct NegativeCache: Sendable {
   /// captive portal soonest.
   static func time(of error: LoadError) -> Duration? {
     let own: Duration? =
-      switch error.code {
-      case .status where error.retry.lifetime != nil:
-        error.retry.lifetime.flatMap { $0 > 0 ? .seconds($0) : nil }
-      case .status:
+      switch (error.code, error.cause) {
+      case (_, .errorResponse(let lifetime)): lifetime > 0 ? .seconds(lifetime) : nil
+      case (.status, _):
         switch error.status {
         case 404, 410, 451: .seconds(300)
         case 400, 401, 403, 405, 406: .seconds(60)
         default: nil
         }
-      case .notAnImage: error.suspectsCaptivePortal ? .seconds(10) : .seconds(60)
-      case .tooLarge, .tooManyRedirects, .forbiddenRedirect: .seconds(300)
+      case (.notAnImage, .captivePortal): .seconds(10)
+      case (.notAnImage, _): .seconds(60)
+      case (.tooLarge, _), (.tooManyRedirects, _), (.forbiddenRedirect, _): .seconds(300)
       default: nil
       }
     guard let asked = error.retryAfter else { return own }

@@ -122,6 +122,6 @@ final class NetworkLiveness: Sendable {
 extension LoadError {
   /// Whether a server with a known name sent no response over the current network path.
   package var isSilence: Bool {
-    (code == .timeout || code == .connection) && retry.reason != .pathChanged && retry.reason != .refused
+    (code == .timeout || code == .connection) && cause != .pathChanged && cause != .connectionRefused
   }
 }

@@ -1,9 +1,10 @@
 package import FeedimgModel
 import FeedimgSystem
+import Synchronization
 
 /// Retries failed loads when a retry may succeed, and rejects loads that are known to fail.
 ///
-/// It remembers URLs without an image (``NegativeCache``) and origins that fail (``CircuitBreaker``). It also
+/// It remembers requests that failed (``NegativeCache``) and origins that fail (``CircuitBreaker``). It also
 /// tracks whether the network carries data (``NetworkLiveness``), and which callers wait for an origin
 /// (``CircuitSubscriptions``).
 @PipelineActor package final class RetryController {
@@ -19,7 +20,8 @@ import FeedimgSystem
   nonisolated let liveness: NetworkLiveness
   private nonisolated let schedule: RetrySchedule
   private(set) var breaker = CircuitBreaker()
-  private(set) var negatives = NegativeCache()
+  /// The failed requests; any thread reads those of revalidations.
+  nonisolated let negatives = Mutex(NegativeCache())
   private(set) var subscriptions = CircuitSubscriptions()
   /// The next changes of circuits that loads wait for, by origin.
   private var changes: [String: Event] = [:]
@@ -36,7 +38,7 @@ import FeedimgSystem
   /// Forgets all failures, for example on another network or with other settings.
   func reset() {
     breaker.reset()
-    negatives.reset()
+    negatives.withLock { $0.reset() }
     liveness.reset()
     for change in changes.values { change.signal() }
     changes = [:]
@@ -46,7 +48,28 @@ import FeedimgSystem
   /// Forgets why an image could not be loaded, so that it is requested again.
   ///
   /// - Parameter key: See ``RequestIdentity/failureKey(of:)``.
-  func forget(_ key: String) { negatives.forget(key) }
+  func forget(_ key: String) { negatives.withLock { $0.forget(.load(key)) } }
+
+  /// The failure of a revalidation; nil if the last one succeeded.
+  nonisolated func failure(ofRevalidation key: String) -> LoadError? {
+    negatives.withLock { $0.records[.revalidation(key)]?.error }
+  }
+
+  /// Whether a revalidation failed so recently that another one is pointless.
+  nonisolated func isRevalidationPaused(_ key: String) -> Bool {
+    negatives.withLock { $0.error(of: .revalidation(key), at: time.now()) } != nil
+  }
+
+  /// Remembers the result of a revalidation, which grows the pause after a failure.
+  func noteRevalidation(_ key: String, _ failure: LoadError?) {
+    negatives.withLock { negatives in
+      if let failure {
+        negatives.note(failure, of: .revalidation(key), at: time.now())
+      } else {
+        negatives.forget(.revalidation(key))
+      }
+    }
+  }
 
   // MARK: Loads
 
@@ -67,8 +90,8 @@ import FeedimgSystem
     isRevalidation: Bool = false,
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
-    let key = key ?? url.key
-    if !isRevalidation, let known = negatives.error(of: key, at: time.now()) { throw known }
+    let key = NegativeCache.Key.load(key ?? url.key)
+    if !isRevalidation, let known = negatives.withLock({ $0.error(of: key, at: time.now()) }) { throw known }
     let end = time.now() + Self.maximumProgress
     var (tries, furthest) = (0, 0)
     var timeLeft = Self.maximumSilence
@@ -81,11 +104,11 @@ import FeedimgSystem
       var failure: LoadError
       do throws(LoadError) {
         let value = try await attempt(begun)
-        negatives.forget(key)
+        negatives.withLock { $0.forget(key) }
         for origin in Set([url.origin, begun.asked.origin]) { responded(origin) }
         return value
       } catch {
-        failure = begun.attributed(error)
+        failure = error
       }
       // The circuit opened before the request went out, so the load waits with the others.
       guard !begun.isWithheld else {
@@ -102,7 +125,7 @@ import FeedimgSystem
         // An attempt of less than a second is not worth its connection.
         failure.code != .timeout || pause + .seconds(1) <= timeLeft
       else {
-        if !isRevalidation { negatives.note(failure, of: key, at: time.now()) }
+        if !isRevalidation { negatives.withLock { $0.note(failure, of: key, at: time.now()) } }
         throw failure
       }
       if failure.code == .timeout { timeLeft -= pause }
@@ -163,7 +186,8 @@ import FeedimgSystem
     error.message = "the host failed before\(state): \(error.message)"
     (error.url, error.retryAfter) = (url, seconds)
     // The lifetime belongs to another image.
-    (error.retry.circuit, error.retry.origin, error.retry.lifetime) = (.rejected, nil, nil)
+    if case .errorResponse = error.cause { error.cause = nil }
+    error.attribute(to: url.origin, .open)
     return error
   }
 
@@ -197,7 +221,7 @@ import FeedimgSystem
       // A lack of local resources indicates nothing about the server.
       probeEnded(asked.origin)
     }
-    error.retry.circuit = breaker.isOpen(asked.origin) ? .opened : .closed
+    error.attribute(to: asked.origin, breaker.isOpen(asked.origin) ? .open : .closed)
     // A failed probe is not retried, unless the server names a time.
     return isOfHost && attempt.isProbe && error.retryAfter == nil || isUnreachable(url)
   }
@@ -231,18 +255,17 @@ import FeedimgSystem
   /// Wakes a subscriber when its origin responds again, or when the subscriber must try the origin.
   func subscribe(
     _ subscription: CircuitSubscription,
-    to origin: String,
-    after error: LoadError,
+    to server: LoadError.FailedServer,
     _ wake: @escaping @PipelineActor @Sendable () -> Void
   ) {
     let waiting = CircuitSubscriptions.Waiting(
       subscription: subscription,
       notBefore: time.now() + subscription.pause,
-      isBack: [.opened, .rejected].contains(error.retry.circuit) && !breaker.isOpen(origin),
-      waitsForHost: error.status == nil || error.retry.circuit != .closed,
+      isBack: server.circuit == .open && !breaker.isOpen(server.origin),
+      waitsForHost: server.fault == .silence || server.circuit != .closed,
       wake: wake
     )
-    subscriptions.add(waiting, to: origin)
+    subscriptions.add(waiting, to: server.origin)
     setAlarm()
   }
 
@@ -298,7 +321,7 @@ package struct RetrySchedule: Sendable {
     case .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress, .notAnImage, .security,
       .cancelled, .nothingToShow, .malformed, .invalidPolicy:
       false
-    case .unavailable: error.retry.reason == .shortage
+    case .unavailable: error.cause == .shortage
     }
   }
 

@@ -1,43 +1,31 @@
 import FeedimgHTTPCache
 public import FeedimgModel
 import FeedimgSystem
-import Synchronization
 
 /// Decides when to ask servers whether cached images are still valid.
 ///
-/// Callers that show the same image share one request. Another request follows at least 10 seconds after a
-/// response. After failures, the interval grows from 30 seconds to an hour.
+/// Callers that show the same image share one request. The retry controller remembers failures, after which the
+/// pause grows from 30 seconds to an hour.
 @PipelineActor final class Revalidator {
   typealias Requests = Coalescer<FetchedImage?>
 
-  struct Past {
-    var endedAt: Double
-    var rest: Double
-    var failures: Int
-    var error: LoadError?
-  }
-
-  nonisolated static let backoff = Backoff(base: .seconds(30), maximum: .seconds(3600))
   /// The most images to revalidate at once, because each one stays in memory; the others wait until they are
   /// shown again.
   private nonisolated static let maximumCount = 64
-  private nonisolated static let maximumRequests = 4096
 
   /// The running requests; their results are the new image, or nil if the cached one is valid.
   nonisolated let coalescer = Requests()
-  private nonisolated let clock: @Sendable () -> Double
-  /// Guards the last requests, which other threads read.
-  nonisolated let lastRequests = Mutex<[String: Past]>([:])
+  private nonisolated let retries: RetryController
   private(set) var background: [String: Task<Void, Never>] = [:]
   private var idleEvent: Event?
   private var summary = RevalidationSummary()
 
-  nonisolated init(clock: @escaping @Sendable () -> Double) { self.clock = clock }
+  nonisolated init(_ retries: RetryController) { self.retries = retries }
 
   /// Sends one request, and returns the new image; nil if the cached one is valid.
   typealias Perform = @PipelineActor @Sendable (InFlightLoad) async -> Result<FetchedImage?, LoadError>
 
-  /// Revalidates an image in the background, unless a request is running or has just ended.
+  /// Revalidates an image in the background, unless a request is running or has just failed.
   ///
   /// - Parameters:
   ///   - key: Equal for all requests that may share a response.
@@ -46,7 +34,7 @@ import Synchronization
   /// - Returns: Whether a result will follow.
   func begin(_ key: String, of url: ImageURL, _ perform: @escaping Perform) -> Bool {
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
-    guard !isTooRecent(key), background.count < Self.maximumCount else { return false }
+    guard !retries.isRevalidationPaused(key), background.count < Self.maximumCount else { return false }
     background[key] = PipelineActor.task { [self] in
       _ = await outcome(key, of: url, Requests.Caller(LoadHandle(.prefetch)), perform)
       background[key] = nil
@@ -64,7 +52,8 @@ import Synchronization
   ) async -> Requests.Outcome {
     await coalescer.outcome(for: key, caller) { load in
       let result = await perform(load)
-      self.note(key, url, result)
+      self.summary.count(result, of: url)
+      self.retries.noteRevalidation(key, result.failure)
       return result
     }
   }
@@ -76,18 +65,6 @@ import Synchronization
       .failure(LoadError(.cancelled, message: "the request has ended"))
     }
   }
-
-  /// Whether the last request for an image is too recent for another one.
-  nonisolated func isTooRecent(_ key: String) -> Bool {
-    let past = lastRequests.withLock { $0[key] }
-    return past.map { (0..<$0.rest).contains(clock() - $0.endedAt) } ?? false
-  }
-
-  /// The failure of the last request for a key; nil if it succeeded.
-  nonisolated func failure(of key: String) -> LoadError? { lastRequests.withLock { $0[key]?.error } }
-
-  /// Forgets earlier requests, for example after a change of the network.
-  nonisolated func forgetRequests() { lastRequests.withLock { $0 = [:] } }
 
   func idle() async {
     guard !background.isEmpty else { return }
@@ -102,31 +79,6 @@ import Synchronization
   func takeSummary() -> RevalidationSummary {
     defer { summary = RevalidationSummary() }
     return summary
-  }
-
-  private func note(_ key: String, _ url: ImageURL, _ result: Result<FetchedImage?, LoadError>) {
-    summary.count(result, of: url)
-    let before = lastRequests.withLock { $0[key]?.failures ?? 0 }
-    let (rest, failures): (Double, Int) =
-      switch result.failure {
-      case nil: (RevalidationPlan.minimumInterval, 0)
-      case let error? where error.code == .cancelled: (0, before)
-      case let error? where error.retry.circuit == .rejected:
-        (error.retryAfter.map { Double($0) } ?? RevalidationPlan.minimumInterval, before)
-      case let error?:
-        (
-          max(
-            Double(error.retryAfter ?? 0),
-            error.retry.lifetime ?? 0,
-            Self.backoff.ceiling(after: before + 1) / .seconds(1)
-          ), before + 1
-        )
-      }
-    let past = Past(endedAt: clock(), rest: rest, failures: failures, error: result.failure)
-    lastRequests.withLock { lastRequests in
-      if lastRequests.count >= Self.maximumRequests { lastRequests = [:] }
-      lastRequests[key] = past
-    }
   }
 }
 

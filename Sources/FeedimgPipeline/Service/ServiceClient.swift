@@ -293,8 +293,10 @@ package final class ServiceClient: Sendable {
       status: problem["originStatus"]?.integer,
       retryAfter: head.fields["Retry-After"].flatMap { Int($0) }
     )
-    error.retry.origin = problem["origin"]?.text
-    if problem["originCircuitOpen"] == true { error.retry.circuit = .openInService }
+    error.attribute(
+      to: problem["origin"]?.text ?? variant.url.origin,
+      problem["originCircuitOpen"] == true ? .openInService : .closed
+    )
     throw error
   }
 

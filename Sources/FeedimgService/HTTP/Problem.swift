@@ -89,9 +89,9 @@ extension LoadError {
   var problem: Problem {
     var members = JSONObject()
     if let url { members["url"] = .string(url.description) }
-    if let origin = retry.origin { members["origin"] = .string(origin) }
+    if let server = servers.first, server.origin != url?.origin { members["origin"] = .string(server.origin) }
     if let status { members["originStatus"] = .integer(status) }
-    if retry.circuit != .closed { members["originCircuitOpen"] = true }
+    if let server = servers.first, server.circuit != .closed { members["originCircuitOpen"] = true }
     if let resolution { members["resolution"] = resolution.jsonValue }
     var fields: [(String, String)] = []
     if let retryAfter { fields.append(("Retry-After", String(retryAfter))) }

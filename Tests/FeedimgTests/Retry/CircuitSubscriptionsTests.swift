@@ -89,7 +89,7 @@ import Testing
     let controller = RetryController(time.time)
     let subscription = CircuitSubscription(controller) { .visible }
     var error = Self.silence
-    error.url = try? ImageURL("http://a.example/a")
+    error.attribute(to: "http://a.example", .closed)
     var pauses: [Duration] = []
     for _ in 0..<9 {
       pauses.append(subscription.pause)

@@ -102,9 +102,9 @@ import Testing
   static let errors: [(LoadError, Duration, Bool, String)] = {
     let broken = LoadError(.connection, message: "no connection")
     var refused = broken
-    refused.retry.reason = .refused
+    refused.cause = .connectionRefused
     var moved = silence
-    moved.retry.reason = .pathChanged
+    moved.cause = .pathChanged
     let unknown = LoadError(.unknownHost, message: "not found")
     return [
       (broken, .milliseconds(40), false, "a router reported no route"),

@@ -44,7 +44,7 @@ struct RetryScheduleTests {
   @Test(arguments: [(false, nil), (true, 0.25)])
   func `a shortage of this program is retried if it is temporary`(isShortage: Bool, least: Double?) {
     var error = LoadError(.unavailable, message: "there is none")
-    error.retry.reason = isShortage ? .shortage : nil
+    error.cause = isShortage ? .shortage : nil
     #expect(wait(error, tries: 1, .lowest) == least)
   }
 

@@ -32,11 +32,11 @@ import Testing
     let url = try ImageURL("http://h.example/a")
     let silence = LoadError(.connection, message: "no connection")
     for number in 1...CircuitBreaker.threshold {
-      let circuit = await fail(url, shortage)?.retry.circuit
+      let circuit = await fail(url, shortage)?.servers.first?.circuit
       #expect(circuit == .closed, "\(number - 1) have failed")
       #expect(
-        await fail(url, silence)?.retry.circuit
-          == (number < CircuitBreaker.threshold ? .closed : .opened)
+        await fail(url, silence)?.servers.first?.circuit
+          == (number < CircuitBreaker.threshold ? .closed : .open)
       )
     }
     #expect(controller.silence(of: url)?.message.contains("no connection") == true)

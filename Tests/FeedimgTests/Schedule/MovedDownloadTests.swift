@@ -146,7 +146,7 @@ import Testing
     // The third stays on the old path and fails there.
     downloader.end()
     let error = await #expect(throws: LoadError.self) { try await load.value }
-    #expect(error?.retry.reason == .pathChanged)
+    #expect(error?.cause == .pathChanged)
     #expect(downloader.begun == 3)
     let failure = try #require(error)
     #expect(!failure.isSilence && !CircuitBreaker.counts(failure))

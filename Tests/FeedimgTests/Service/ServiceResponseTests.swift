@@ -80,7 +80,7 @@ import Testing
     let test = try loader(Response(status: 502, body: Array(problem.utf8), fields: []))
     let item = try TestLoader.item(original: "http://a.example/a.jpg")
     let error = await #expect(throws: LoadError.self) { try await test.loader.load(item) }
-    #expect(error?.status == 503 && error?.retry.origin == "http://b.example")
+    #expect(error?.status == 503 && error?.servers.map(\.origin) == ["http://b.example"])
   }
 
   @Test func `a slot asks the service again after the server's cooldown`()
@@ -98,7 +98,7 @@ import Testing
     let slot = test.loader.slot()
     slot.show(try TestLoader.item(original: "http://a.example/a.jpg"))
     while slot.presentation?.isLoading != false { await Task.yield() }
-    #expect(slot.presentation?.error?.retry.circuit == .openInService)
+    #expect(slot.presentation?.error?.servers.first?.circuit == .openInService)
     isWell.set()
     while slot.presentation?.shown != .original {
       time.passToNext()
@@ -113,8 +113,9 @@ import Testing
     let test = try loader(Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", status)]))
     let woken = RecordedValues<Bool>()
     let calls = CircuitSubscription(test.loader.resources.transport.retries) { .visible }
-    let url = try ImageURL("http://a.example/b.jpg")
-    await calls.wait(after: LoadError(.timeout, url: url, message: "no response came")) { woken.add(true) }
+    var error = LoadError(.timeout, message: "no response came")
+    error.attribute(to: "http://a.example", .closed)
+    await calls.wait(after: error) { woken.add(true) }
     _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
     #expect(woken.all.count == 1)
     calls.close()
