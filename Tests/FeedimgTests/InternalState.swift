@@ -34,7 +34,7 @@ extension FactMonitor {
   var listenerCount: Int { listeners.count }
 
   /// Whether a probe of a dead network is due later.
-  var awaitsProbe: Bool { probe != nil }
+  var awaitsProbe: Bool { probe.task != nil }
 }
 
 extension RetryController {

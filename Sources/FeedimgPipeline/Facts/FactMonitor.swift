@@ -9,44 +9,23 @@ import Synchronization
 /// These are the network, the settings, the policy, whether the network carries data, and ``PolledFacts``. The
 /// monitor starts with its first listener and pauses after ``rest()``.
 @PipelineActor package final class FactMonitor {
-  struct Listener {
-    let priority: @Sendable () -> LoadPriority
-    let onChange: @PipelineActor @Sendable () -> Void
-  }
-
-  /// The values that other threads may read.
-  private struct Snapshot {
-    /// Nil while the monitor does not watch.
-    var generation: Int?
-    var network: NetworkState?
-    /// The unreported network that a decision used, a reachable one before an offline one.
-    var unreported: NetworkState?
-  }
-
-  /// The time after which an unreported network has either been reported or has changed back.
-  private static let flapTime = Duration.milliseconds(1500)
-
   private nonisolated let network: any NetworkMonitoring
   private nonisolated let settings: any SettingsReading
-  private nonisolated let time: MonotonicTime
   private nonisolated let retries: RetryController
-  private nonisolated let polled: @Sendable () -> PolledFacts
   private nonisolated let onState: @Sendable (NetworkState) -> Void
   private nonisolated let onNetwork:
     @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
-  /// Guards the values that other threads read.
-  private nonisolated let snapshot = Mutex(Snapshot())
+  /// Guards the generation, which other threads read.
+  private nonisolated let publicGeneration = Mutex<Int?>(nil)
+  private nonisolated let flaps: NetworkFlapFilter
+  private nonisolated let poller: FactPoller
+  nonisolated let probe: DeadNetworkProbe
 
-  private(set) var listeners: [Int: Listener] = [:]
-  private var issued = 0
+  private(set) var listeners = FactListeners()
+  /// The tasks that follow the network and the settings; empty while the monitor does not watch.
   private var tasks: [Task<Void, Never>] = []
-  private var policyWatcher: FileWatcher?
-  private var policy: PolicyTable?
-  /// Waits until a dead network may be probed.
-  private(set) var probe: Task<Void, Never>?
-  private var polling: Task<Void, Never>?
-  private var lastSettings: UserSettings?
-  private var lastNetwork: NetworkState?
+  private var policy: (table: PolicyTable, watcher: FileWatcher?)?
+  private var last: (network: NetworkState, settings: UserSettings)?
   /// The number of reported changes; a pause counts as one.
   private var changes = 0
 
@@ -63,17 +42,19 @@ import Synchronization
     onState: @escaping @Sendable (NetworkState) -> Void,
     onNetwork: @escaping @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
   ) {
-    (self.network, self.settings, self.time, self.retries) = (network, settings, time, retries)
+    (self.network, self.settings, self.retries) = (network, settings, retries)
     (self.onState, self.onNetwork) = (onState, onNetwork)
-    self.polled = polled
+    flaps = NetworkFlapFilter(time)
+    poller = FactPoller(polled, time)
+    probe = DeadNetworkProbe(retries.liveness, time)
   }
 
-  deinit { for task in tasks + [probe, polling].compactMap(\.self) { task.cancel() } }
+  deinit { for task in tasks { task.cancel() } }
 
   /// Counts the reported changes; nil while the monitor does not watch.
   ///
   /// Any thread may read it.
-  package nonisolated var generation: Int? { snapshot.withLock { $0.generation } }
+  package nonisolated var generation: Int? { publicGeneration.withLock(\.self) }
 
   /// Calls a listener on every change, the most urgent listeners first.
   ///
@@ -82,19 +63,16 @@ import Synchronization
     priority: @escaping @Sendable () -> LoadPriority,
     _ onChange: @escaping @PipelineActor @Sendable () -> Void
   ) -> Int {
-    issued += 1
     let isFirst = listeners.isEmpty
-    listeners[issued] = Listener(priority: priority, onChange: onChange)
+    let number = listeners.add(priority, onChange)
     watch()
     if isFirst { setProbe() }
-    return issued
+    return number
   }
 
   package func leave(_ number: Int) {
-    listeners[number] = nil
-    guard listeners.isEmpty else { return }
-    probe?.cancel()
-    probe = nil
+    listeners.remove(number)
+    if listeners.isEmpty { probe.stop() }
   }
 
   /// Starts to watch, so that transfers never reuse connections of an old network path.
@@ -102,8 +80,8 @@ import Synchronization
     guard tasks.isEmpty else { return }
     let (states, news) = (network.states(), settings.changes())
     let (now, current) = (network.currentState(), settings.currentSettings())
-    let (oldNetwork, oldSettings) = (lastNetwork, lastSettings)
-    (lastNetwork, lastSettings) = (now, current)
+    let old = last
+    last = (now, current)
     // A cancelled task reports nothing late, because it is cancelled on this actor.
     tasks = [
       PipelineActor.task { [weak self] in
@@ -116,8 +94,8 @@ import Synchronization
     publish()
     onState(now)
     // Report the changes that happened during a pause.
-    let isSamePath = oldNetwork?.isSamePath(as: now)
-    if let isSamePath, !isSamePath || oldSettings != current { retries.reset() }
+    let isSamePath = old?.network.isSamePath(as: now)
+    if let old, isSamePath == false || old.settings != current { retries.reset() }
     let move = isSamePath == true ? nil : onNetwork(now)
     if isSamePath == false, now.isReachable { move?() }
     retries.liveness.listen { [weak self] in
@@ -134,8 +112,8 @@ import Synchronization
     guard listeners.isEmpty, policy == nil else { return }
     changes += 1
     for task in tasks { task.cancel() }
-    polling?.cancel()
-    (tasks, polling) = ([], nil)
+    tasks = []
+    poller.stop()
     publish()
   }
 
@@ -143,25 +121,17 @@ import Synchronization
   func report() {
     changes += 1
     publish()
-    let ordered = listeners.sorted { $0.key < $1.key }.map {
-      (priority: $0.value.priority(), listener: $0.value)
-    }
-    for priority in LoadPriority.allCases.reversed() {
-      for entry in ordered where entry.priority == priority { entry.listener.onChange() }
-    }
+    listeners.call()
   }
 
   private func publish() {
-    snapshot.withLock { snapshot in
-      snapshot.generation = tasks.isEmpty ? nil : changes
-      if snapshot.generation == nil || snapshot.network != lastNetwork { snapshot.unreported = nil }
-      snapshot.network = lastNetwork
-    }
+    publicGeneration.withLock { $0 = tasks.isEmpty ? nil : changes }
+    flaps.setReported(tasks.isEmpty ? nil : last?.network)
   }
 
   private func note(_ new: NetworkState) {
-    guard let old = lastNetwork, old != new else { return }
-    lastNetwork = new
+    guard let old = last?.network, old != new else { return }
+    last?.network = new
     onState(new)
     var move: (@PipelineActor @Sendable () -> Void)?
     if !old.isSamePath(as: new) {
@@ -173,8 +143,8 @@ import Synchronization
   }
 
   private func note(_ new: UserSettings) {
-    guard let old = lastSettings, old != new else { return }
-    lastSettings = new
+    guard let old = last?.settings, old != new else { return }
+    last?.settings = new
     // An image that was too large may now be within the limit.
     retries.reset()
     report()
@@ -189,73 +159,183 @@ import Synchronization
       Task { @PipelineActor in if let self, let policy { self.note(policy.current().table) } }
     }
     policy.listen(onChange)
-    self.policy = policy.current().table
-    policyWatcher = FileWatcher(policy.paths, onChange: onChange)
+    self.policy = (policy.current().table, FileWatcher(policy.paths, onChange: onChange))
   }
 
   private func note(_ new: PolicyTable) {
-    guard policy != new else { return }
-    policy = new
+    guard policy?.table != new else { return }
+    policy?.table = new
     pollFacts()
     report()
   }
 
-  /// Reports changes of the polled facts, at most once a minute.
-  ///
-  /// Kernel events about the battery would come sooner, but a charge takes minutes to change by a percent.
   private func pollFacts() {
-    guard polling == nil, !tasks.isEmpty else { return }
-    let first = polled()
+    guard !tasks.isEmpty else { return }
+    poller.start { [weak self] in self?.report() }
+  }
+
+  /// Reports a change whenever a dead network may be probed, while there are listeners.
+  private func setProbe() {
+    guard !listeners.isEmpty else { return probe.stop() }
+    probe.start { [weak self] in self?.report() }
+  }
+
+  /// Records the network that a decision used; any thread may call it.
+  nonisolated func observed(_ seen: NetworkState) {
+    flaps.observed(seen) { [weak self] in self?.endFlap(to: $0) }
+  }
+
+  /// Lets the loads decide again that used a network which was there for a moment.
+  private func endFlap(to seen: NetworkState) {
+    guard let network = last?.network else { return }
+    retries.reset()
+    // A transfer may have connected over the other path, and later ones would share its connection.
+    let move = seen.isReachable && !network.isSamePath(as: seen) ? onNetwork(network) : nil
+    report()
+    if network.isReachable { move?() }
+  }
+}
+
+/// The listeners for changes of the facts.
+struct FactListeners {
+  private struct Listener {
+    let priority: @Sendable () -> LoadPriority
+    let onChange: @PipelineActor @Sendable () -> Void
+  }
+
+  private var listeners: [Int: Listener] = [:]
+  private var issued = 0
+
+  var isEmpty: Bool { listeners.isEmpty }
+  var count: Int { listeners.count }
+
+  /// - Returns: The number to pass to ``remove(_:)``.
+  mutating func add(
+    _ priority: @escaping @Sendable () -> LoadPriority,
+    _ onChange: @escaping @PipelineActor @Sendable () -> Void
+  ) -> Int {
+    issued += 1
+    listeners[issued] = Listener(priority: priority, onChange: onChange)
+    return issued
+  }
+
+  mutating func remove(_ number: Int) { listeners[number] = nil }
+
+  /// Calls all listeners, the most urgent first.
+  @PipelineActor func call() {
+    let ordered = listeners.sorted { $0.key < $1.key }.map {
+      (priority: $0.value.priority(), listener: $0.value)
+    }
+    for priority in LoadPriority.allCases.reversed() {
+      for entry in ordered where entry.priority == priority { entry.listener.onChange() }
+    }
+  }
+}
+
+/// Finds decisions that used a network which was there only for a moment; any thread may use it.
+///
+/// A change of the network is reported only after it has lasted for some time. If the network changes back sooner,
+/// no change is reported, and the loads that decided in between must decide again.
+final class NetworkFlapFilter: Sendable {
+  private struct State {
+    /// The reported network; nil while the monitor does not watch.
+    var reported: NetworkState?
+    /// The unreported network that a decision used, a reachable one before an offline one.
+    var unreported: NetworkState?
+  }
+
+  /// The time after which an unreported network has either been reported or has changed back.
+  private static let flapTime = Duration.milliseconds(1500)
+
+  private let time: MonotonicTime
+  private let state = Mutex(State())
+
+  init(_ time: MonotonicTime) { self.time = time }
+
+  /// Records the reported network; nil while the monitor does not watch.
+  func setReported(_ network: NetworkState?) {
+    state.withLock { if network == nil || $0.reported != network { $0 = State(reported: network) } }
+  }
+
+  /// Records the network that a decision used.
+  ///
+  /// `onFlap` is called if that network is never reported.
+  func observed(_ seen: NetworkState, onFlap: @escaping @PipelineActor @Sendable (NetworkState) -> Void) {
+    let isFirst = state.withLock { state in
+      guard let reported = state.reported, reported != seen else { return false }
+      defer { if state.unreported == nil || seen.isReachable { state.unreported = seen } }
+      return state.unreported == nil
+    }
+    guard isFirst else { return }
+    PipelineActor.task { [weak self, time] in
+      guard (try? await time.sleep(Self.flapTime)) != nil, let self else { return }
+      if let seen = state.withLock({ $0.unreported.take() }) { onFlap(seen) }
+    }
+  }
+}
+
+/// Looks for changes of the facts that no event reports, once a minute.
+///
+/// Kernel events about the battery would come sooner, but a charge takes minutes to change by a percent.
+@PipelineActor final class FactPoller {
+  private nonisolated let read: @Sendable () -> PolledFacts
+  private nonisolated let time: MonotonicTime
+  private var task: Task<Void, Never>?
+
+  nonisolated init(_ read: @escaping @Sendable () -> PolledFacts, _ time: MonotonicTime) {
+    (self.read, self.time) = (read, time)
+  }
+
+  deinit { task?.cancel() }
+
+  /// Starts to poll, unless it polls or the facts cannot change a decision.
+  func start(onChange: @escaping @PipelineActor @Sendable () -> Void) {
+    guard task == nil else { return }
+    let first = read()
     guard !first.isEmpty else { return }
-    polling = PipelineActor.task { [weak self, sleep = time.sleep] in
+    task = PipelineActor.task { [read, time] in
       var last = first
-      while (try? await sleep(.seconds(60))) != nil, !Task.isCancelled {
-        guard let self else { return }
-        let now = polled()
-        if now != last { report() }
+      while (try? await time.sleep(.seconds(60))) != nil, !Task.isCancelled {
+        let now = read()
+        if now != last { onChange() }
         last = now
       }
     }
   }
 
-  // MARK: A dead network
+  func stop() {
+    task?.cancel()
+    task = nil
+  }
+}
 
-  /// Reports a change whenever a dead network may be probed, while there are listeners.
-  private func setProbe() {
-    probe?.cancel()
-    probe = nil
-    guard let wait = retries.liveness.nextProbe, !listeners.isEmpty else { return }
-    let sleep = time.sleep
-    probe = PipelineActor.task { [weak self] in
-      guard (try? await sleep(wait)) != nil, !Task.isCancelled, let self else { return }
+/// Waits until a dead network may be probed.
+@PipelineActor final class DeadNetworkProbe {
+  private nonisolated let liveness: NetworkLiveness
+  private nonisolated let time: MonotonicTime
+  private(set) var task: Task<Void, Never>?
+
+  nonisolated init(_ liveness: NetworkLiveness, _ time: MonotonicTime) {
+    (self.liveness, self.time) = (liveness, time)
+  }
+
+  deinit { task?.cancel() }
+
+  /// Calls `onDue` whenever a load may probe; does nothing while the network carries data.
+  func start(onDue: @escaping @PipelineActor @Sendable () -> Void) {
+    stop()
+    guard let wait = liveness.nextProbe else { return }
+    task = PipelineActor.task { [weak self, time] in
+      guard (try? await time.sleep(wait)) != nil, !Task.isCancelled, let self else { return }
       // If the network is still offline, a load has probed it meanwhile and failed.
-      if !self.retries.liveness.isOffline { self.report() }
-      self.setProbe()
+      if !liveness.isOffline { onDue() }
+      start(onDue: onDue)
     }
   }
 
-  // MARK: A network that is there for a moment
-
-  /// Records the network that a decision used.
-  ///
-  /// A change is reported only after it has lasted for some time. If the network changes back sooner, the loads
-  /// that decided in between decide again. Any thread may call it.
-  nonisolated func observed(_ seen: NetworkState) {
-    let isFirst = snapshot.withLock { snapshot in
-      guard snapshot.generation != nil, snapshot.network != seen else { return false }
-      defer { if snapshot.unreported == nil || seen.isReachable { snapshot.unreported = seen } }
-      return snapshot.unreported == nil
-    }
-    guard isFirst else { return }
-    PipelineActor.task { [weak self, time] in
-      guard (try? await time.sleep(Self.flapTime)) != nil, let self else { return }
-      guard let seen = snapshot.withLock({ $0.unreported.take() }), let lastNetwork else { return }
-      retries.reset()
-      // A transfer may have connected over the other path, and later ones would share its connection.
-      let move = seen.isReachable && !lastNetwork.isSamePath(as: seen) ? onNetwork(lastNetwork) : nil
-      report()
-      if lastNetwork.isReachable { move?() }
-    }
+  func stop() {
+    task?.cancel()
+    task = nil
   }
 }
 
