@@ -70,15 +70,11 @@ struct BoundedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     if wasProtected { protect(key, cost: cost) }
   }
 
-  /// Changes the value and the cost of a key, if it is there.
-  mutating func change(_ key: Key, costBy difference: Int, _ body: (inout Value) -> Void) {
+  /// Changes the value of a key, if it is there, but not its cost.
+  mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
     guard var slot = slots.removeValue(forKey: key) else { return }
     body(&slot.value)
-    slot.cost += difference
     slots[key] = slot
-    cost += difference
-    if slot.isProtected { protectedCost += difference }
-    shrink(to: limit)
   }
 
   mutating func remove(_ key: Key) {

@@ -51,7 +51,7 @@ package final class MemoryCache: Sendable {
   }
 
   private struct State {
-    var encoded = EncodedImages(limit: ByteCount(0))
+    var encoded = BoundedStore<String, Image>(limit: ByteCount(0))
     var decoded = BoundedStore<DecodedKey, DecodedImage>(limit: ByteCount(0))
     /// Nil before the first image.
     var limits: MemoryLimits?
@@ -63,7 +63,7 @@ package final class MemoryCache: Sendable {
     var removals: Int?
 
     mutating func insert(_ image: Image, for key: String) {
-      encoded.insert(image, for: key)
+      encoded.insert(image, for: key, cost: image.bytes.count + MemoryCache.overhead)
       decoded.removeAll { $0.url == key && $1.checksum != image.checksum }
       // An image that is not kept may still replace one that is being read.
       noteUnseenChange(of: key)
@@ -86,7 +86,6 @@ package final class MemoryCache: Sendable {
     /// Applies the current limits and kinds.
     mutating func applyLimits() {
       guard let limits else { return }
-      if kinds != .all { encoded.removeCopies() }
       encoded.setLimit(kinds == .none ? ByteCount(0) : limits.encoded)
       decoded.setLimit(kinds == .all ? limits.decoded : ByteCount(0))
     }
@@ -113,20 +112,13 @@ package final class MemoryCache: Sendable {
   }
 
   /// The image of a key, counted as used.
-  package subscript(key: String) -> Image? { use { $0.encoded.use(key)?.image } }
+  package subscript(key: String) -> Image? { use { $0.encoded.use(key) } }
 
   /// Whether a key has an image, as of the last ``dropRemoved()``; counts no use.
   package func contains(_ key: String) -> Bool { state.withLock { $0.encoded.contains(key) } }
 
   /// Removes all images if a user has removed images from the disk; each use of an image does the same.
   package func dropRemoved() { use { _ in } }
-
-  /// The image of a key and its copy, if ``keep(_:cost:of:for:)`` kept one.
-  ///
-  /// Both count as used.
-  package func withCopy(_ key: String) -> (image: Image, copy: (any AnyObject & Sendable)?)? {
-    use { $0.encoded.use(key) }.map { ($0.image, $0.copy?.form) }
-  }
 
   /// The decoded image of a key, counted as used.
   package subscript(key: DecodedKey) -> Bitmap? { use { $0.decoded.use(key)?.bitmap } }
@@ -138,12 +130,7 @@ package final class MemoryCache: Sendable {
   }
 
   /// The encoded images.
-  package var encoded: Account { state.withLock { Account($0.encoded.store) } }
-
-  /// The copies of encoded images, whose bytes count among those.
-  package var copies: (count: Int, size: ByteCount) {
-    state.withLock { ($0.encoded.copyCount, ByteCount($0.encoded.copyCost)) }
-  }
+  package var encoded: Account { state.withLock { Account($0.encoded) } }
 
   /// The decoded images.
   package var decoded: Account { state.withLock { Account($0.decoded) } }
@@ -173,7 +160,7 @@ package final class MemoryCache: Sendable {
 
   /// Reads an image from elsewhere, and keeps it unless the image of the key was changed or removed meanwhile.
   package func fill(_ key: String, from read: () -> Image?) -> Image? {
-    let before = use { (changes: $0.unseenChanges, bytes: $0.encoded.bytes(key)) }
+    let before = use { (changes: $0.unseenChanges, bytes: $0.encoded.peek(key)?.bytes) }
     guard let image = read() else { return nil }
     prepare()
     use { state in
@@ -183,11 +170,12 @@ package final class MemoryCache: Sendable {
     return image
   }
 
-  /// Updates the response of an image, if it is still `asked`.
-  package func update(_ key: String, from asked: StoredResponse, to updated: StoredResponse) {
+  /// Updates the response of an image, if it is still `old`, and counts a use.
+  package func update(_ key: String, from old: StoredResponse, to updated: StoredResponse) {
     change { state in
       state.noteUnseenChange(of: key)
-      state.encoded.update(key, from: asked, to: updated)
+      guard state.encoded.use(key)?.response == old else { return }
+      state.encoded.change(key) { $0.response = updated }
     }
   }
 
@@ -198,20 +186,10 @@ package final class MemoryCache: Sendable {
 
   /// Notes the file of an image that was stored after it was kept, unless another image has replaced it.
   package func noteFile(_ path: String?, of image: Image, for key: String) {
-    state.withLock { $0.encoded.noteFile(path, of: image, for: key) }
+    state.withLock { state in
+      if state.encoded.has(image.bytes, for: key) { state.encoded.change(key) { $0.path = path } }
+    }
   }
-
-  /// Keeps a copy of an image in another form while the image stays, and returns whether it is kept.
-  ///
-  /// All copies are at most 64 and take at most a quarter of the budget; the least recently used one is removed first.
-  /// None is kept under memory pressure, or if the key has other bytes than these by now.
-  package func keep(_ form: any AnyObject & Sendable, cost: Int, of bytes: [UInt8], for key: String) -> Bool {
-    let copy = EncodedImages.Copy(form: form, cost: cost)
-    return change { $0.kinds == .all && $0.encoded.keep(copy, of: bytes, for: key) }
-  }
-
-  /// Removes all copies.
-  package func removeCopies() { change { $0.encoded.removeCopies() } }
 
   /// Keeps a decoded image, if it takes at most a quarter of the budget.
   ///
@@ -278,7 +256,7 @@ package final class MemoryCache: Sendable {
     let (value, removed, onFilling) = state.withLock { state in
       let value = body(&state)
       let removed = (state.encoded.takeRemoved(), state.decoded.takeRemoved())
-      let isFilled = state.encoded.store.cost + state.decoded.cost > Self.worthWatching
+      let isFilled = state.encoded.cost + state.decoded.cost > Self.worthWatching
       return (value, removed, isFilled ? state.onFilling.take() : nil)
     }
     onFilling?()
@@ -298,6 +276,16 @@ extension MemoryCache.Image {
       path: found.image.path,
       response: found.image.response
     )
+  }
+}
+
+extension BoundedStore<String, MemoryCache.Image> {
+  /// Whether a key has the image with exactly this buffer, which is quicker to compare than the bytes.
+  fileprivate func has(_ bytes: [UInt8], for key: String) -> Bool {
+    guard let kept = peek(key)?.bytes else { return false }
+    return kept.withUnsafeBufferPointer { left in
+      bytes.withUnsafeBufferPointer { $0.baseAddress == left.baseAddress && $0.count == left.count }
+    }
   }
 }
 
@@ -345,7 +333,7 @@ package struct MemoryLimits: Sendable, Hashable {
 
 /// The kinds of images that memory may keep, which memory pressure reduces.
 package enum MemoryKinds: Sendable {
-  /// Encoded and decoded images, and copies of encoded images in another form.
+  /// Encoded and decoded images.
   case all
   /// Encoded images only.
   case encoded

@@ -47,11 +47,8 @@ public final class ImageLoader: Sendable {
   /// Reduces the work of a loader that is idle.
   ///
   /// The loader stops watching the network and the settings until the next transfer, unless a load waits for
-  /// them. Memory drops second copies of images.
-  package func rest() {
-    Task { @PipelineActor [resources] in resources.facts.rest() }
-    resources.storage.memory.removeCopies()
-  }
+  /// them.
+  package func rest() { Task { @PipelineActor [resources] in resources.facts.rest() } }
 
   /// Warnings for the user about the settings and the policy, such as a refused file.
   ///

@@ -16,12 +16,10 @@ package struct MemoryHit: Sendable {
   package let mediaType: String
   /// How long the image stays fresh, in seconds; nil if that is unknown.
   package let timeLeft: Double?
-  /// The copy that ``ImageLoader/keep(_:cost:of:)`` has stored for the image.
-  package let copy: (any AnyObject & Sendable)?
 }
 
 extension ImageLoader {
-  /// Returns the image of ``deliver(_:priority:isReload:isForWhole:observer:)`` if memory has it.
+  /// Returns the image of ``deliver(_:handle:isReload:isForWhole:observer:)`` if memory has it.
   ///
   /// The call waits neither for files nor for servers.
   ///
@@ -47,7 +45,7 @@ extension ImageLoader {
     let decision = context.policy.decide(situation)
     // The disk may have images that memory lacks. It is not read if that makes no difference.
     guard decision.load == nil, let role = decision.image.role, let variant = item[role],
-      let (image, copy) = role == .original ? found.original : found.thumbnail,
+      let image = role == .original ? found.original : found.thumbnail,
       context.policy.decide(seen(others: .cached)) == decision
     else { return nil }
     let key = self.identity.key(of: variant.url)
@@ -69,28 +67,11 @@ extension ImageLoader {
       bytes: image.bytes,
       checksum: image.checksum,
       mediaType: image.mediaType,
-      timeLeft: verdict?.left,
-      copy: copy
+      timeLeft: verdict?.left
     )
   }
 
-  /// Stores a copy of an image in another form, for as long as memory holds the image.
-  ///
-  /// - Parameters:
-  ///   - copy: An object with all bytes of the copy.
-  ///   - cost: The size of the copy in bytes, which counts like the image itself.
-  ///   - image: An image that this loader returned.
-  /// - Returns: Whether the copy was stored; see ``MemoryCache/keep(_:cost:of:for:)``.
-  package func keep(_ copy: any AnyObject & Sendable, cost: Int, of image: MemoryHit) -> Bool {
-    resources.storage.memory.keep(copy, cost: cost, of: image.bytes, for: identity.key(of: image.variant.url))
-  }
-
-  /// The number of copies in memory, and their size.
-  package var copies: (count: Int, size: ByteCount) { resources.storage.memory.copies }
-
-  private func inMemory(_ variant: ImageVariant?) -> (MemoryCache.Image, (any AnyObject & Sendable)?)? {
-    variant.flatMap { resources.storage.memory.withCopy(identity.key(of: $0.url)) }.map {
-      ($0.image, $0.copy)
-    }
+  private func inMemory(_ variant: ImageVariant?) -> MemoryCache.Image? {
+    variant.flatMap { resources.storage.memory[identity.key(of: $0.url)] }
   }
 }

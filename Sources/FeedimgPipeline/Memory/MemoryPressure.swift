@@ -3,7 +3,7 @@ import FeedimgSystem
 import Glibc
 import Synchronization
 
-/// Frees memory in steps while it is short: decoded images and copies, then encoded images, then prefetching.
+/// Frees memory in steps while it is short: decoded images, then encoded images, then prefetching.
 ///
 /// An image that a caller holds stays complete, because the cache only releases its own reference. Nothing is
 /// watched before ``start()``.

@@ -26,11 +26,7 @@ extension ConnectionHandler {
       return end(context: context)
     }
     switch response.body {
-    case .bytes(let bytes):
-      let allocator = context.channel.allocator
-      send(bytes.indices, context: context) { .byteBuffer(allocator.buffer(bytes: bytes[$0])) }
-    case .sealed(let body, let range):
-      send(range, context: context) { .fileRegion(body.region($0)) }
+    case .bytes(let bytes): send(bytes, context: context)
     case .absent: end(context: context)
     case .stream(let stream):
       send(to: request, context: context, leave: stream.leave) { [register] send in
@@ -109,32 +105,27 @@ extension ConnectionHandler {
     )
   }
 
-  /// Sends a part of a body chunk by chunk as the client takes it, and ends the response.
-  private func send(
-    _ range: Range<Int>,
-    context: ChannelHandlerContext,
-    of body: @escaping (Range<Int>) -> IOData
-  ) {
+  /// Sends a body chunk by chunk as the client takes it, and ends the response.
+  private func send(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
     guard case .responding = phase else { return }
     expect(within: limits.stall, context: context)
-    let (chunk, rest) = (range.prefix(limits.chunk), range.dropFirst(limits.chunk))
+    let (chunk, rest) = (bytes.prefix(limits.chunk), bytes.dropFirst(limits.chunk))
     let sent = context.eventLoop.makePromise(of: Void.self)
-    if !chunk.isEmpty { context.write(wrapOutboundOut(.body(body(chunk))), promise: sent) }
-    // A promise for the end would cost a write of zero bytes after a file.
-    if rest.isEmpty { context.write(wrapOutboundOut(.end(nil)), promise: chunk.isEmpty ? sent : nil) }
+    if !chunk.isEmpty {
+      let buffer = context.channel.allocator.buffer(bytes: chunk)
+      context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: rest.isEmpty ? nil : sent)
+    }
+    if rest.isEmpty { context.write(wrapOutboundOut(.end(nil)), promise: sent) }
     context.flush()
-    // The closure keeps the body until the client has taken the chunk.
     sent.futureResult.assumeIsolated().whenSuccess {
       if rest.isEmpty { return self.finish(context: context) }
       // A call from here would recurse for each chunk that the socket takes at once.
-      context.eventLoop.assumeIsolated().execute { self.send(rest, context: context, of: body) }
+      context.eventLoop.assumeIsolated().execute { self.send(rest, context: context) }
     }
   }
 
   /// Ends the response.
-  private func end(context: ChannelHandlerContext) {
-    send(0..<0, context: context) { _ in .byteBuffer(ByteBuffer()) }
-  }
+  private func end(context: ChannelHandlerContext) { send([], context: context) }
 
   func finish(context: ChannelHandlerContext) {
     guard case .responding = phase else { return }

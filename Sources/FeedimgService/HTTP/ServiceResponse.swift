@@ -6,8 +6,6 @@ struct ServiceResponse: Sendable {
   /// The content of a response.
   enum Body: Sendable {
     case bytes(ArraySlice<UInt8>)
-    /// A part of a sealed body.
-    case sealed(SealedBody, Range<Int>)
     /// No content, as for `HEAD` and 304; with the length that the content would have, if known.
     case absent(length: Int?)
     /// A body that is still being received.
@@ -50,7 +48,6 @@ struct ServiceResponse: Sendable {
   var length: Int? {
     switch body {
     case .bytes(let bytes): bytes.count
-    case .sealed(_, let range): range.count
     case .absent(let length): length
     case .stream(let stream): stream.length
     case .events, .webSocket: nil
@@ -59,11 +56,7 @@ struct ServiceResponse: Sendable {
 
   /// The whole body, if it is in memory.
   func data(_ allocator: ByteBufferAllocator) -> IOData? {
-    switch body {
-    case .bytes(let bytes): .byteBuffer(allocator.buffer(bytes: bytes))
-    case .sealed(let body, let range): .fileRegion(body.region(range))
-    default: nil
-    }
+    if case .bytes(let bytes) = body { .byteBuffer(allocator.buffer(bytes: bytes)) } else { nil }
   }
 
   /// Whether the response lasts until the client or the service closes the connection.

@@ -11,7 +11,6 @@ struct ImageRoute: Sendable {
   let metrics: ServiceMetrics
   /// The folder of the images.
   let folder: String
-  let sealing: Sealing
   let pixels: PixelsProgram
   let loads: LoadRegistry
   /// The header fields that clients may send to the server of an image, in lower case.
@@ -44,9 +43,6 @@ struct ImageRoute: Sendable {
     }
     if request.method == "GET", case .bytes(let bytes) = response.body, bytes.count == image.bytes.count {
       if response.status == 200 { response.version = image.version }
-      if bytes.count >= SealedBody.minimumLength, let sealed = sealing.copy(of: image, in: loader) {
-        response.body = .sealed(sealed, bytes.indices)
-      }
     }
     return response
   }

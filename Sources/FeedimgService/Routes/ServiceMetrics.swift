@@ -43,7 +43,6 @@ final class ServiceMetrics: Sendable {
     _ hub: EventHub,
     _ connections: [Gauge]
   ) -> ServiceResponse {
-    let copies = loader.copies
     let counted = counts.withLock { $0 }.map { "\($0.key.text) \($0.value)" }.sorted()
     var lines: [String] = []
     for (name, help) in [
@@ -57,9 +56,7 @@ final class ServiceMetrics: Sendable {
     }
     let gauges =
       connections + [
-        ("feedimg_event_readers", "Clients that receive events.", hub.readerCount),
-        ("feedimg_sealed_images", "Images in memory with a sealed copy.", copies.count),
-        ("feedimg_sealed_bytes", "Bytes of the sealed copies.", copies.size.bytes),
+        ("feedimg_event_readers", "Clients that receive events.", hub.readerCount)
       ]
     for (name, help, value) in gauges { lines += gauge(name, help, [("", value)]) }
     if let summary = try? cache.summary() {

@@ -26,7 +26,6 @@ extension RouteTable {
       upgrades: sources.upgrades,
       metrics: metrics,
       folder: cache.folder,
-      sealing: Sealing(descriptors: DescriptorLimit.raise()),
       pixels: PixelsProgram(environment: configuration.loader.environment),
       loads: loads,
       forwarded: Set(configuration.forwardedHeaders)

@@ -31,26 +31,6 @@ import Testing
     #expect(origin.requests.count == 1)
   }
 
-  @Test func `a copy in memory is kept only while a caller is likely to ask for it`() async throws {
-    final class Form: Sendable {}
-    let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
-    let test = try loader()
-    let item = try TestLoader.item(origin.server, original: "/a.jpg")
-    _ = try await test.loader.load(item)
-    let (image, form) = (try #require(test.loader.lookUpInMemory(item)), Form())
-    #expect(image.copy == nil)
-    #expect(test.loader.keep(form, cost: 1000, of: image))
-    #expect(test.loader.lookUpInMemory(item)?.copy === form)
-    #expect(test.loader.copies == (1, ByteCount(1000)))
-    test.loader.rest()
-    #expect(test.loader.lookUpInMemory(item)?.copy == nil)
-    #expect(test.loader.copies == (0, ByteCount(0)))
-    // The replaced image has no copy.
-    origin.version = PictureOrigin.Version(SampleImage.webp)
-    _ = try await test.loader.reload(item)
-    #expect(!test.loader.keep(form, cost: 1000, of: image))
-  }
-
   @Test func `showing an image that needs revalidation takes a load`() async throws {
     let origin = try PictureOrigin(SampleImage.jpeg, [("Cache-Control", "max-age=60")])
     let test = try loader()

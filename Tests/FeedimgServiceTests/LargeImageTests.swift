@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Large images that are requested repeatedly, with a real origin behind the service.
-@Suite(.timeLimit(.minutes(10))) struct SealedImageTests {
+@Suite(.timeLimit(.minutes(10))) struct LargeImageTests {
   /// The next version of each picture, by path.
   private final class Versions: Sendable {
     private let counts = Mutex<[String: Int]>([:])
@@ -54,22 +54,7 @@ import Testing
     bytes.count == wanted.count && memcmp(bytes, wanted, bytes.count) == 0
   }
 
-  /// The number of sealed images now.
-  private func sealed(_ service: ServiceRun) throws -> Int {
-    try service.number("feedimg_sealed_images")
-  }
-
-  /// Requests an image until it is sealed.
-  private func seal(_ target: String, at service: ServiceRun) throws {
-    let client = try RawClient(service.socket)
-    for _ in 0..<3 {
-      client.get(target)
-      _ = client.response()
-    }
-    #expect(try sealed(service) == 1)
-  }
-
-  @Test func `sealed and unsealed images get equal responses over every socket`() throws {
+  @Test func `repeated requests get equal responses over every socket`() throws {
     let origin = try Self.origin()
     let service = try ServiceRun.onBothSockets()
     let port = try #require(service.port)
@@ -80,7 +65,6 @@ import Testing
       clients[1].get(target)
       #expect(isSame(clients[1].response().body, picture))
     }
-    #expect(try sealed(service) == 1)
     var heads: Set<String> = []
     for _ in 0..<4 {
       clients[0].get(target)
@@ -90,7 +74,6 @@ import Testing
       let passing = ["Date", "Cache-Status", "Server-Timing"]
       heads.insert(lines.filter { line in !passing.contains { line.hasPrefix($0) } }.joined(separator: "\n"))
     }
-    #expect(try sealed(service) == 1)
     #expect(heads.count == 1)
     for client in clients {
       for range in [1..<2, 100_000..<400_000, 70_000..<500_001, 0..<500_001] {
@@ -117,29 +100,6 @@ import Testing
     #expect(isSame(clients[0].response().body, picture))
     #expect(clients[0].response().head.hasPrefix("HTTP/1.1 200"))
     #expect(origin.log.requests.count == 1)
-    #expect(try sealed(service) == 1)
-  }
-
-  /// Images by their paths, and the descriptor limit of the service.
-  @Test(arguments: [
-    ("small", "/60", 4096), ("too long to copy at once", "/9000", 4096),
-    ("with few descriptors", "/500", 512),
-  ]) func `an image is not sealed if that has little use or costs others too much`(
-    _ name: String,
-    _ path: String,
-    _ descriptors: Int
-  ) throws {
-    let (origin, picture) = (try Self.origin(), Self.picture(path, 1))
-    let service = try ServiceRun(
-      ["--network=wifi"],
-      wrapper: ["/usr/bin/prlimit", "--nofile=\(descriptors):\(descriptors)"]
-    )
-    let client = try RawClient(service.socket)
-    for _ in 0..<10 {
-      client.get(RawClient.target(image: origin.url(path)))
-      #expect(isSame(client.response().body, picture), "\(name)")
-    }
-    #expect(try sealed(service) == 0, "\(name)")
   }
 
   @Test func `empty lines after pipelined requests are no request`() throws {
@@ -167,7 +127,7 @@ import Testing
     let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
     let target = RawClient.target(image: origin.url("/800"))
     let (old, new) = (Self.picture("/800", 1), Self.picture("/800", 2))
-    try seal(target, at: service)
+    #expect(try isSame(service.curl(target).body, old))
     let slow = try (0..<3).map { _ in try RawClient(service.socket) }
     for client in slow {
       client.get(target)
@@ -175,12 +135,6 @@ import Testing
     }
     // Another version replaces it.
     #expect(try isSame(service.curl(target, "-H", "Cache-Control: no-cache").body, new))
-    #expect(try sealed(service) == 0)
-    let other = try RawClient(service.socket)
-    while try sealed(service) == 0 {
-      other.get(target)
-      #expect(isSame(other.response().body, new))
-    }
     for client in slow {
       var bytes: [UInt8] = []
       while bytes.count < old.count, case let piece = client.take(min(50_000, old.count - bytes.count)),
@@ -198,9 +152,9 @@ import Testing
   @Test func `a client that disconnects midway leaves nothing behind`() throws {
     let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
     let target = RawClient.target(image: origin.url("/800"))
-    // Without clients, nothing stays sealed.
     let other = try RawClient(service.socket)
-    try seal(target, at: service)
+    other.get(target)
+    _ = other.response()
     for _ in 0..<30 {
       let client = try RawClient(service.socket)
       client.get(target)
@@ -209,43 +163,11 @@ import Testing
     while try service.number("feedimg_connections") > 2 {}
     other.get(target)
     #expect(isSame(other.response().body, Self.picture("/800", 1)))
-    #expect(try sealed(service) == 1)
-  }
-
-  #if arch(x86_64)
-  private static let (memfdCreate, sendfile) = (319, 40)
-  #else
-  private static let (memfdCreate, sendfile) = (279, 71)
-  #endif
-
-  /// Refused system calls, and the errors: too many files, no memory, not implemented, not allowed.
-  @Test(arguments: [(memfdCreate, 24), (memfdCreate, 12), (memfdCreate, 38), (sendfile, 38), (sendfile, 1)])
-  func `if the system refuses to seal, images are sent without it`(_ call: Int, _ error: Int) throws {
-    let filter = """
-      import ctypes, os, struct, sys
-      steps = [(0x20, 0, 0, 0), (0x15, 0, 1, int(sys.argv[1])), (6, 0, 0, 0x50000 | int(sys.argv[2])), (6, 0, 0, 0x7fff0000)]
-      code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-      libc = ctypes.CDLL(None)
-      libc.prctl(38, 1, 0, 0, 0)
-      assert libc.prctl(22, 2, struct.pack("HP", len(steps), ctypes.addressof(code))) == 0
-      os.execv(sys.argv[3], sys.argv[3:])
-      """
-    let service = try ServiceRun(
-      ["--network=wifi"],
-      wrapper: ["/usr/bin/python3", "-c", filter, String(call), String(error)]
-    )
-    let (origin, picture) = (try Self.origin(), Self.picture("/700", 1))
-    let client = try RawClient(service.socket)
-    for _ in 0..<20 {
-      client.get(RawClient.target(image: origin.url("/700")))
-      #expect(isSame(client.response().body, picture))
-    }
-    #expect(try sealed(service) == 0)
   }
 
   @Test func `many clients get their exact images while these are evicted and replaced`() throws {
     let (origin, service) = (try Self.origin(), try ServiceRun(["--network=wifi"]))
-    // Room for about eight of them, and two copies.
+    // Room for about eight of them.
     _ = try service.curl("/v1/settings", "-X", "PATCH", "--json", #"{"cache-memory-limit": "4MiB"}"#)
     let paths = (0..<12).map { "/\(300 + 40 * ($0 % 6) + $0)" }
     let runs = try (0..<8).map { client in
@@ -267,6 +189,5 @@ import Testing
       #expect(run.rest() == [])
     }
     #expect(origin.log.requests.count >= paths.count)
-    #expect(try service.number("feedimg_sealed_bytes") <= 1 << 20)
   }
 }
