@@ -71,7 +71,7 @@ public struct Settings: Sendable {
   /// - Throws: ``ConfigurationError`` for an invalid name or value, or a failed write; the settings then stay
   ///   unchanged.
   public func set(_ name: String, to value: String) throws(ConfigurationError) {
-    try naming { () throws(SettingsError) in try store.set(try SettingKey(name: name), to: value) }
+    try change([(name, value)])
   }
 
   /// Returns a setting to its default.
@@ -80,7 +80,22 @@ public struct Settings: Sendable {
   /// - Throws: ``ConfigurationError`` for an unknown name or a failed write; the settings then stay
   ///   unchanged.
   public func unset(_ name: String) throws(ConfigurationError) {
-    try naming { () throws(SettingsError) in try store.unset(try SettingKey(name: name)) }
+    try change([(name, nil)])
+  }
+
+  /// Changes settings together; running programs never see only some of the changes.
+  ///
+  /// The file holds the new values when this returns.
+  ///
+  /// - Parameter changes: Names of ``names``, and values as a user types them; nil for the default.
+  /// - Throws: ``ConfigurationError`` for an invalid name or value, or a failed write; the settings then stay
+  ///   unchanged.
+  public func change(_ changes: [(name: String, value: String?)]) throws(ConfigurationError) {
+    try naming { () throws(SettingsError) in
+      var known: [SettingsFile.Change] = []
+      for (name, value) in changes { known.append((try SettingKey(name: name), value)) }
+      try store.change(known)
+    }
   }
 
   /// Returns the current settings at once, then each change by any program, as one line of JSON each.
@@ -101,9 +116,7 @@ public struct Settings: Sendable {
     var object = JSONObject(SettingKey.allCases.map { ($0.name, $0.json(in: settings)) })
     if !settings.markedNetworks.isEmpty {
       let marks = settings.markedNetworks.sorted { $0.key.text < $1.key.text }
-      object["networks"] = .object(
-        JSONObject(marks.map { ($0.key.text, .string($0.value == .yes ? "metered" : "unmetered")) })
-      )
+      object["networks"] = .object(JSONObject(marks.map { ($0.key.text, .string($0.value.word)) }))
     }
     return JSONValue.object(object).text(.compact)
   }

@@ -4,6 +4,7 @@
 import CFeedimg
 import Feedimg
 import FeedimgAdmin
+import FeedimgModel
 import FeedimgPipeline
 
 @c @implementation
@@ -29,7 +30,7 @@ public func feedimg_loader_set_setting(
     let settings = try given(loader, "loader", as: LoaderHandle.self).settings
     let (name, value) = (try given(text(name), "name"), text(value))
     try configured { () throws(ConfigurationError) in
-      if let value { try settings.set(name, to: value) } else { try settings.unset(name) }
+      try settings.change([(name, value)])
     }
   }
 }
@@ -60,16 +61,8 @@ public func feedimg_loader_usage(
     for usage in report.usage {
       // After a change of the time zone, the report may have days after today, and they count as today.
       let place = min(usage.day.daysSince1970 - report.days.lowerBound.daysSince1970, count - 1)
-      out[place] = out[place].addingClamped(usage.received.bytes)
+      out[place] = out[place].addingClamped(UInt64(clamping: usage.received.bytes))
     }
-  }
-}
-
-extension UInt64 {
-  /// The sum, clamped to the largest number, since a damaged ledger may hold any number.
-  fileprivate func addingClamped(_ count: Int) -> UInt64 {
-    let (sum, isTooGreat) = addingReportingOverflow(UInt64(clamping: count))
-    return isTooGreat ? .max : sum
   }
 }
 

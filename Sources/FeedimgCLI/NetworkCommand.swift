@@ -186,7 +186,7 @@ enum NetworkText {
   }
 
   static func mark(_ mark: NetworkMark) -> String {
-    (mark.metered == .yes ? "metered" : "unmetered").padded(to: 11) + mark.network.text
+    mark.metered.word.padded(to: 11) + mark.network.text
   }
 
   private static func cost(of state: NetworkState) -> String {

@@ -124,12 +124,12 @@ struct UsageText {
   }
 
   private func row(_ usage: NetworkUsage) -> String {
-    let bar = Output.coloured(bar(usage.received.bytes), price(usage).colour)
+    let bar = Output.coloured(bar(usage.received.bytes), colour(of: usage.metered))
     return "\(cells(usage.day.description, usage))  \(bar)"
   }
 
   private func cells(_ label: String, _ usage: NetworkUsage) -> String {
-    cells(label, usage.network.rawValue, price(usage).name, UsageReport.Sum(CollectionOfOne(usage)))
+    cells(label, usage.network.rawValue, usage.metered.word, UsageReport.Sum(CollectionOfOne(usage)))
   }
 
   private func cells(_ day: String, _ network: String, _ price: String, _ sum: UsageReport.Sum) -> String {
@@ -140,11 +140,11 @@ struct UsageText {
     return "  " + text
   }
 
-  private func price(_ usage: NetworkUsage) -> (name: String, colour: Output.Colour) {
-    switch usage.metered {
-    case .yes: ("metered", .bad)
-    case .no: ("unmetered", .good)
-    case .unknown: ("unknown", .warning)
+  private func colour(of metered: Metered) -> Output.Colour {
+    switch metered {
+    case .yes: .bad
+    case .no: .good
+    case .unknown: .warning
     }
   }
 
@@ -167,7 +167,7 @@ struct UsageText {
     }
     if report.foreignLineCount > 0 {
       let (count, folder) = (report.foreignLineCount, report.folder)
-      lines.append("ignored \(count) invalid line\(count == 1 ? "" : "s") in `\(folder)`")
+      lines.append("ignored \(count) unreadable entr\(count == 1 ? "y" : "ies") in `\(folder)`")
     }
     return lines
   }

@@ -7,7 +7,7 @@ public struct FeedReader: Sendable {
   /// The length limit of a document, in bytes.
   public static let maximumLength = 64 << 20
   /// The length limit of an entry, in bytes; a longer one is skipped with a warning.
-  public static let maximumEntryLength = 16 << 20
+  public static let maximumEntryLength = FeedLimits.entryLength
 
   /// The format of the document; nil to detect it.
   public var format: FeedFormat?
@@ -43,7 +43,8 @@ public struct FeedReader: Sendable {
     case .lemmy: try feed.read(bytes, Lemmy.read)
     case .reddit: try feed.read(bytes, Reddit.read)
     case .jsonFeed: try feed.read(bytes, JSONFeed.read)
-    case .rss, .atom: try XMLFeed.read(bytes, format, &feed)
+    case .rss: try XMLFeed.read(bytes, .rss, &feed)
+    case .atom: try XMLFeed.read(bytes, .atom, &feed)
     case .html: try HTMLPage.read(bytes, &feed)
     }
     if isStrict, let warning = feed.warnings.first { throw FeedError(.invalidEntry, "\(warning)") }
@@ -59,7 +60,7 @@ public struct FeedReader: Sendable {
 /// The pictures of a document.
 public struct FeedDocument: Sendable, Hashable {
   /// The most warnings that ``warnings`` holds.
-  public static let maximumWarnings = 100
+  public static let maximumWarnings = FeedLimits.warnings
 
   /// The format of the document.
   public var format: FeedFormat
@@ -69,56 +70,4 @@ public struct FeedDocument: Sendable, Hashable {
   public var warnings: [FeedWarning]
   /// The number of warnings, including those that are not in ``warnings``.
   public var warningCount: Int
-}
-
-/// An invalid entry, or an invalid picture of an entry; feedimg skipped it.
-public struct FeedWarning: Sendable, Hashable, CustomStringConvertible {
-  /// The number of the entry, counted from one.
-  public var entry: Int
-  /// The identifier of the entry, if the feed has one.
-  public var id: String?
-  /// The expected and the found value, with the member or element.
-  public var message: String
-
-  /// One line that names the entry.
-  public var description: String { "entry \(entry)\(id.map { " (`\($0)`)" } ?? ""): \(message)" }
-}
-
-/// Why a document cannot be read.
-public struct FeedError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of error.
-  public enum Code: String, Sendable, Hashable {
-    case tooLong
-    case unknownFormat
-    /// The document is incomplete, or its syntax is invalid.
-    case malformed
-    /// The document has another format than expected.
-    case otherFormat
-    /// An entry is invalid, and the reader is strict.
-    case invalidEntry
-    /// libxml2, which XML and HTML need, cannot be opened.
-    case unavailable
-  }
-
-  /// The kind of error.
-  public var code: Code
-  /// The expected and the found value, without the place.
-  public var message: String
-  /// The line of a syntax error, counted from one; nil if unknown.
-  public var line: Int?
-  /// The column of a syntax error, in bytes counted from one; nil if unknown.
-  public var column: Int?
-
-  init(_ code: Code, _ message: String, line: Int? = nil, column: Int? = nil) {
-    self.code = code
-    self.message = message
-    self.line = line
-    self.column = column
-  }
-
-  /// One line with the place.
-  public var description: String {
-    let place = [line.map { "line \($0)" }, column.map { "column \($0)" }].compactMap { $0 }
-    return (place.isEmpty ? "" : place.joined(separator: ", ") + ": ") + message
-  }
 }

@@ -70,9 +70,8 @@ public struct Decision: Sendable, Hashable {
   /// Applies the laws of every policy to the outcome of a rule.
   ///
   /// If the item lacks a variant, the next lower one is used, never a higher one. A cached variant is never
-  /// fetched.
-  /// Offline, nothing is fetched, and the best cached variant below the ceiling is shown. While the original
-  /// downloads, a cached thumbnail is shown.
+  /// fetched. Offline, nothing is fetched, and the best cached variant below the ceiling is shown. While the
+  /// original downloads, a cached thumbnail is shown.
   public init(
     ceiling: Ceiling,
     in situation: Situation,

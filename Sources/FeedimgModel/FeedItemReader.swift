@@ -19,8 +19,7 @@ public struct FeedItemReader: Sendable {
   ///   - isLast: Whether the document ends here.
   /// - Returns: The items completed by this piece; possibly none.
   /// - Throws: ``FeedItemError`` with the line, also for a document without items. The items of the piece are
-  ///   then
-  ///   lost, and the reader cannot be used again.
+  ///   then lost, and the reader cannot be used again.
   public mutating func read(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(FeedItemError) -> [FeedItem] {
     var items: [FeedItem] = []
     for entry in try entries(in: piece, isLast: isLast) { items.append(try entry.get()) }

@@ -13,6 +13,21 @@ public enum Metered: String, Sendable, Hashable, CaseIterable {
   case no
   case yes
   case unknown
+
+  /// The word in settings, ledgers and commands: `unmetered`, `metered` or `unknown`.
+  public var word: String {
+    switch self {
+    case .no: "unmetered"
+    case .yes: "metered"
+    case .unknown: "unknown"
+    }
+  }
+
+  /// Reads ``word``; nil for any other word.
+  package init?(word: String) {
+    guard let metered = Self.allCases.first(where: { $0.word == word }) else { return nil }
+    self = metered
+  }
 }
 
 /// The state of the active network path at one moment.
@@ -80,7 +95,9 @@ public struct NetworkState: Sendable, Hashable {
 
 /// Reads the state of the network, and reports its changes (a port).
 package protocol NetworkMonitoring: Sendable {
-  /// Reads the state now. Blocks for microseconds at most and never fails: an unknown network is `other`.
+  /// Reads the state now; never fails, because an unknown network is `other`.
+  ///
+  /// Blocks for some microseconds. If it asks network services over D-Bus, it blocks for up to 200 ms for each reply.
   func currentState() -> NetworkState
 
   /// The current state, then each change; never the same state twice in a row. Ends when the consumer stops.

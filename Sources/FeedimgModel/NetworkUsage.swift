@@ -49,13 +49,9 @@ package protocol UsageKeeping: Sendable {
 
   /// The data received on some days, from all processes.
   ///
-  /// - Returns: In the order of day, network and metering. Omits days that cannot be read; see ``gap(on:)``.
-  func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage]
-
-  /// Why the data received on these days is unknown, in words; nil if it is known.
-  ///
-  /// The same text is also among the warnings.
-  func gap(on days: ClosedRange<CalendarDay>) -> String?
+  /// - Returns: The usage in the order of day, network and metering. `gap` says why the usage is incomplete, in
+  ///   words; nil if it is complete. The first gap is also among the warnings.
+  func usage(on days: ClosedRange<CalendarDay>) -> (usage: [NetworkUsage], gap: String?)
 
   /// New messages for the user, such as that nothing can be written; each once, one line each.
   func takeWarnings() -> [String]
@@ -71,8 +67,7 @@ public struct BudgetPeriod: Sendable, Hashable {
   /// - Parameters:
   ///   - today: A day of the period.
   ///   - firstDay: The day of the month on which periods start, from 1 to 31. In shorter months, the period
-  ///     starts on
-  ///     the last day.
+  ///     starts on the last day.
   public init(containing today: CalendarDay, firstDay: Int) {
     let start = Self.start(inMonthOf: today, firstDay)
     if start <= today {

@@ -49,18 +49,6 @@ struct PolicyCheck {
     }
   }
 
-  /// States in which the policy would load something offline.
-  ///
-  /// The laws exclude all of them.
-  var offlineLoads: [Finding] {
-    let states = (0..<space.count).filter { state in
-      evaluation.decision(at: state)?.load != nil && space.isPossible(state)
-        && space.situation(at: state).network == .offline
-    }
-    guard !states.isEmpty else { return [] }
-    return [evaluation.finding(.loadsOffline, states) { "loads offline: \($0)" }]
-  }
-
   /// Rules that change nothing: without them, the rules below decide the same.
   var redundant: [Finding] {
     // Visit rules from last to first. `below` holds the decision of the rules below the current one.

@@ -19,8 +19,8 @@ package struct PolicyReport: Sendable, Hashable {
     let space = try table.space()
     let check = PolicyCheck(Evaluation(table, in: space))
     findings =
-      try check.gap + check.unreachable + PolicyCheck.brokenPromises(of: table) + check.offlineLoads
-      + check.redundant + check.dearer + check.hidden
+      try check.gap + check.unreachable + PolicyCheck.brokenPromises(of: table) + check.redundant
+      + check.dearer + check.hidden
     name = table.name
     ruleCount = table.rules.count
     factCount = space.axes.count
@@ -91,7 +91,6 @@ package struct Finding: Sendable, Hashable {
     case neverMatches = "never-matches"
     case neverReached = "never-reached"
     case promiseBroken = "promise-broken"
-    case loadsOffline = "loads-offline"
     case changesNothing = "changes-nothing"
     case loadsMoreWhenDearer = "loads-more-when-dearer"
     case hidesCachedOriginal = "hides-cached-original"
@@ -120,7 +119,7 @@ package struct Finding: Sendable, Hashable {
 
   package var severity: Severity {
     switch code {
-    case .gap, .neverMatches, .neverReached, .promiseBroken, .loadsOffline: .error
+    case .gap, .neverMatches, .neverReached, .promiseBroken: .error
     case .changesNothing, .loadsMoreWhenDearer, .hidesCachedOriginal: .warning
     }
   }

@@ -7,7 +7,7 @@ import FeedimgModel
 /// versions; they stay in the file and have no effect.
 struct NetworkMarks {
   private static let member = "networks"
-  private static let words: [(word: String, metered: Metered)] = [("metered", .yes), ("unmetered", .no)]
+  private static let allowed: [Metered] = [.yes, .no]
 
   private(set) var networks: [NetworkName: Metered] = [:]
   private(set) var warnings: [String] = []
@@ -25,12 +25,12 @@ struct NetworkMarks {
     var seen: Set<String> = []
     for name in marks.members.map(\.name) where seen.insert(name).inserted {
       guard let network = NetworkName(name), let value = marks[name], value != .null else { continue }
-      if let metered = Self.words.first(where: { $0.word == value.text })?.metered {
+      if let metered = value.text.flatMap(Metered.init(word:)), Self.allowed.contains(metered) {
         networks[network] = metered
         continue
       }
       let found = value.text.map { "`\($0)`" } ?? value.kind
-      let hint = value.text.flatMap { Spelling.nearest(to: $0, among: Self.words.map(\.word)) }
+      let hint = value.text.flatMap { Spelling.nearest(to: $0, among: Self.allowed.map(\.word)) }
       warnings.append(
         "\(path):\(document.line(of: Self.member, name)): the network `\(name)` takes `metered` or `unmetered`, not \(found)"
           + (hint.map { "; did you mean `\($0)`?" } ?? "; the mark is ignored")
@@ -44,7 +44,7 @@ struct NetworkMarks {
   static func set(_ network: NetworkName, _ metered: Metered?, in object: inout JSONObject) {
     var marks = JSONObject()
     if case .object(let earlier)? = object[member] { marks = earlier } else if metered == nil { return }
-    marks[network.text] = words.first { $0.metered == metered }.map { .string($0.word) }
+    marks[network.text] = allowed.first { $0 == metered }.map { .string($0.word) }
     object[member] = marks.members.isEmpty ? nil : .object(marks)
   }
 }

@@ -28,24 +28,22 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  /// Sets one setting to a value that a user typed.
-  ///
-  /// - Returns: The new content, with a warning if the whole file had to be replaced.
-  /// - Throws: ``SettingsError``. The file then stays unchanged.
-  package func set(_ key: SettingKey, to text: String) throws(SettingsError) -> SettingsSnapshot {
-    var settings = UserSettings()
-    try key.assign(text, in: &settings)
-    let value = key.json(in: settings)
-    return try edit { $0[key.name] = value }
-  }
+  /// A change of one setting: its new value as a user types it, or nil for its default.
+  package typealias Change = (key: SettingKey, text: String?)
 
-  /// Removes a setting from the file, so that its default applies.
+  /// Changes settings together.
   ///
   /// - Returns: The new content, with a warning if the whole file had to be replaced.
   /// - Throws: ``SettingsError``. The file then stays unchanged.
-  package func unset(_ key: SettingKey) throws(SettingsError) -> SettingsSnapshot {
-    if file.isMissing { return SettingsSnapshot() }
-    return try edit { $0[key.name] = nil }
+  package func change(_ changes: [Change]) throws(SettingsError) -> SettingsSnapshot {
+    var settings = UserSettings()
+    var members: [(name: String, value: JSONValue?)] = []
+    for (key, text) in changes {
+      if let text { try key.assign(text, in: &settings) }
+      members.append((key.name, text == nil ? nil : key.json(in: settings)))
+    }
+    if members.allSatisfy({ $0.value == nil }), file.isMissing { return SettingsSnapshot() }
+    return try edit { for member in members { $0[member.name] = member.value } }
   }
 
   /// Marks a network as metered or not; nil removes its mark.

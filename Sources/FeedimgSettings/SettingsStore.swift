@@ -95,19 +95,17 @@ package final class SettingsStore: SettingsReading {
 
   // MARK: Changing
 
-  /// Sets one setting to a value that a user typed, and writes the file before it returns.
+  /// Changes settings together, and writes the file before it returns.
   ///
   /// - Throws: ``SettingsError``. Nothing then changes.
-  package func set(_ key: SettingKey, to text: String) throws(SettingsError) {
-    keep(try file.set(key, to: text))
+  package func change(_ changes: [SettingsFile.Change]) throws(SettingsError) {
+    keep(try file.change(changes))
   }
 
-  /// Removes a setting from the file, so that its default applies.
+  /// Sets one setting to a value that a user typed.
   ///
   /// - Throws: ``SettingsError``. Nothing then changes.
-  package func unset(_ key: SettingKey) throws(SettingsError) {
-    keep(try file.unset(key))
-  }
+  package func set(_ key: SettingKey, to text: String) throws(SettingsError) { try change([(key, text)]) }
 
   /// Marks a network as metered or not, or removes its mark, and writes the file before it returns.
   ///

@@ -8,7 +8,9 @@ public final class ScriptedNetwork: NetworkMonitoring {
     var listeners: [AsyncStream<NetworkState>.Continuation] = []
   }
 
-  /// Guards the state; listeners hear of a change inside the lock, so that they hear of all in order.
+  /// Guards the state.
+  ///
+  /// Listeners receive changes inside the lock, so that all receive them in the same order.
   private let shown: Mutex<Shown>
 
   init(_ kind: NetworkKind) { shown = Mutex(Shown(state: Self.state(kind, .no))) }

@@ -6,12 +6,12 @@ package enum LocalCalendar {
   /// The day of a moment.
   ///
   /// - Parameter seconds: Since 1970.
-  /// - Returns: By the time zone that holds now; a moment that the calendar cannot tell has the day of UTC.
+  /// - Returns: The day in the current time zone. If the C library cannot convert the moment, the day in UTC.
   package static func day(at seconds: Double) -> CalendarDay {
     var moment = time_t(exactly: seconds.rounded(.down)) ?? 0
     var parts = tm()
-    // A program that runs for long travels with its user: `localtime_r` alone keeps to the zone that it saw first
-    // (localtime_r(3)). This takes a microsecond, and is safe for any thread.
+    // The time zone may change while the program runs, but `localtime_r` alone uses the first one (localtime_r(3)).
+    // tzset(3) takes a microsecond, and is safe on any thread.
     tzset()
     guard localtime_r(&moment, &parts) != nil,
       let day = CalendarDay(

@@ -64,7 +64,7 @@ final class UsageDatabase: @unchecked Sendable {
     try connection.transaction { () throws(SQLiteError) in
       for usage in usage {
         try connection.statement(Self.addition).run([
-          .string(usage.day.description), .string(usage.network.rawValue), .string(usage.metered.price),
+          .string(usage.day.description), .string(usage.network.rawValue), .string(usage.metered.word),
           .integer(usage.received.bytes), .integer(usage.transfers),
         ])
       }
@@ -110,7 +110,7 @@ extension NetworkUsage {
   /// A row of the database; nil for values that this version does not know.
   fileprivate init?(_ row: SQLiteRow) {
     guard let day = CalendarDay(row.string(0)), let network = NetworkKind(rawValue: row.string(1)),
-      let metered = Metered(price: row.string(2))
+      let metered = Metered(word: row.string(2))
     else { return nil }
     self.init(
       day: day,

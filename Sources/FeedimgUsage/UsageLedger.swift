@@ -19,8 +19,10 @@ package final class UsageLedger: UsageKeeping {
     var warnings: [String] = []
   }
 
-  /// How long other processes are waited for, in milliseconds: during transfers, by readers and at the end of the
-  /// program, and to clear.
+  /// The longest waits for other processes, in milliseconds.
+  ///
+  /// `adding` applies during transfers. `reading` applies to queries, and at the end of the program. `clearing` applies
+  /// when counts are removed, and when a damaged database is renamed.
   private static let busyTimeouts: (adding: Int32, reading: Int32, clearing: Int32) = (10, 250, 1000)
 
   private let folder: String
@@ -106,17 +108,10 @@ package final class UsageLedger: UsageKeeping {
 
   // MARK: Reading
 
-  package func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
-    let unwritten = state.withLock { $0.unwritten }
-    var sums = (try? written(on: days)) ?? []
-    sums.add(unwritten.filter { days.contains($0.day) })
-    return sums.inOrder
-  }
-
-  package func gap(on days: ClosedRange<CalendarDay>) -> String? {
+  package func usage(on days: ClosedRange<CalendarDay>) -> (usage: [NetworkUsage], gap: String?) {
     do throws(UsageFault) {
-      _ = try written(on: days)
-      return nil
+      let written = try written(on: days)
+      return (addingUnwritten(to: written, on: days), nil)
     } catch {
       let words = error.description
       state.withLock { state in
@@ -124,7 +119,7 @@ package final class UsageLedger: UsageKeeping {
         state.isGapReported = true
         state.warnings.append("the cellular-budget counts as spent: \(words)")
       }
-      return words
+      return (addingUnwritten(to: [], on: days), words)
     }
   }
 
@@ -133,10 +128,20 @@ package final class UsageLedger: UsageKeeping {
   /// - Throws: ``UsageFault`` where the database cannot be read.
   package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
     let read = try read(nil)
-    var sums = read?.usage ?? []
-    // They come last, so that a write meanwhile makes no count appear twice.
-    sums.add(state.withLock { $0.unwritten })
-    return (sums.inOrder, read?.unreadableCount ?? 0)
+    return (addingUnwritten(to: read?.usage ?? [], on: nil), read?.unreadableCount ?? 0)
+  }
+
+  /// The counts on disk and in memory, of some days or all, in order.
+  ///
+  /// Read the disk first, so that no count appears twice if it is written meanwhile.
+  private func addingUnwritten(
+    to written: [NetworkUsage],
+    on days: ClosedRange<CalendarDay>?
+  ) -> [NetworkUsage] {
+    let unwritten = state.withLock { $0.unwritten }
+    var sums = written
+    sums.add(unwritten.filter { days?.contains($0.day) ?? true })
+    return sums.inOrder
   }
 
   /// The counts on disk; the latest ones where they cannot be read any longer.
@@ -193,7 +198,7 @@ package final class UsageLedger: UsageKeeping {
         }
       } catch {
         guard error.isDamage, let file, !isSecond else { throw UsageFault(operation, path, error) }
-        try keepPartial(file)
+        try renameDamaged(file)
         isSecond = true
       }
     }
@@ -222,7 +227,7 @@ package final class UsageLedger: UsageKeeping {
   private var damagedPath: String { "\(path).damaged" }
 
   /// Renames a damaged database, in place of an earlier one, unless another process has done so already.
-  private func keepPartial(_ damaged: FileIdentity) throws(UsageFault) {
+  private func renameDamaged(_ damaged: FileIdentity) throws(UsageFault) {
     let isRenamed = try UsageFault.ofFiles { () throws(FileFault) in
       let lock = try FileLock("\(folder)/.lock", within: .milliseconds(Self.busyTimeouts.clearing))
       defer { withExtendedLifetime(lock) {} }

@@ -12,10 +12,8 @@ extension [NetworkUsage] {
         append(usage)
         continue
       }
-      let (bytes, isTooGreat) = self[place].received.bytes.addingReportingOverflow(usage.received.bytes)
-      self[place].received = ByteCount(isTooGreat ? .max : bytes)
-      let (transfers, isTooMany) = self[place].transfers.addingReportingOverflow(usage.transfers)
-      self[place].transfers = isTooMany ? .max : transfers
+      self[place].received = ByteCount(self[place].received.bytes.addingClamped(usage.received.bytes))
+      self[place].transfers = self[place].transfers.addingClamped(usage.transfers)
     }
   }
 
@@ -28,22 +26,5 @@ extension NetworkUsage {
     (
       day, NetworkKind.allCases.firstIndex(of: network) ?? 0, Metered.allCases.firstIndex(of: metered) ?? 0
     )
-  }
-}
-
-extension Metered {
-  /// The word of the ledger, such as `unmetered`.
-  var price: String {
-    switch self {
-    case .yes: "metered"
-    case .no: "unmetered"
-    case .unknown: "unknown"
-    }
-  }
-
-  /// Reads the word of the ledger; nil for any other word.
-  init?(price: String) {
-    guard let metered = Self.allCases.first(where: { $0.price == price }) else { return nil }
-    self = metered
   }
 }

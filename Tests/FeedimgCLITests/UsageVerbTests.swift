@@ -67,7 +67,7 @@ import Testing
     let more = try CommandRun(["usage", "--json", "--days", "50"], in: folder)
     #expect(try more.objects.first?["total"] == ["bytes": 75, "transfers": 2])
     let text = try CommandRun(["usage"], in: folder)
-    #expect(text.output.contains("ignored 1 invalid line in `\(folder.path(Self.ledgers))`"))
+    #expect(text.output.contains("ignored 1 unreadable entry in `\(folder.path(Self.ledgers))`"))
   }
 
   @Test func `a day that already began in another time zone is reported, and no later one`() throws {

@@ -90,6 +90,10 @@ struct NetworkMarksTests {
       #"{"ssid:a": "off", "ssid:a": "off"}"#,
       "the network `ssid:a` takes `metered` or `unmetered`, not `off`; the mark is ignored"
     ),
+    (
+      #"{"ssid:a": "unknown"}"#,
+      "the network `ssid:a` takes `metered` or `unmetered`, not `unknown`; the mark is ignored"
+    ),
     ("[]", "`networks` takes an object, not an array; all marks are ignored"),
     (#""Home""#, "`networks` takes an object, not a string; all marks are ignored"),
   ]

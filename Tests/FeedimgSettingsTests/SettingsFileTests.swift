@@ -48,6 +48,18 @@ struct SettingsFileTests {
     #expect(try folder.text(of: "settings.json") == "{}\n")
   }
 
+  @Test func `several values change in one write, or none of them`() throws {
+    _ = try file.change([(.cacheExpiryDays, "30"), (.alwaysLoadOriginalsOnCellular, "yes")])
+    let before = try #require(try folder.text(of: "settings.json"))
+    #expect(before.contains("30") && before.contains("true"))
+    #expect(throws: SettingsError.self) {
+      try file.change([(.cacheExpiryDays, "3"), (.downloadLimit, "many")])
+    }
+    #expect(try folder.text(of: "settings.json") == before)
+    let after = try file.change([(.cacheExpiryDays, nil), (.downloadLimit, "7 MB")])
+    #expect(after.stored == [.alwaysLoadOriginalsOnCellular, .downloadLimit])
+  }
+
   @Test func `unsetting without a file creates none`() throws {
     #expect(try file.unset(.cacheExpiryDays) == SettingsSnapshot())
     #expect(folder.names.isEmpty)

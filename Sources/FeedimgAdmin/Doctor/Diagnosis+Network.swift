@@ -5,18 +5,15 @@ import FeedimgReachability
 extension Diagnosis {
   /// The sources of information about the network.
   static func sources(_ report: NetworkReport) -> [Finding] {
-    var findings = report.sources.map { source in
-      Finding(source.name, source.isAvailable ? .ok : .no, source.remark)
+    report.sources.map { source in
+      let verdict: Verdict =
+        switch source.verdict {
+        case .available: .ok
+        case .limited: .warning
+        case .missing: .no
+        }
+      return Finding(source.name, verdict, source.remark)
     }
-    if let isFiltered = NetlinkReader().filtersEvents {
-      let text =
-        isFiltered
-        ? "the kernel drops events about routes to single networks, so they wake no program"
-        : "every route change wakes programs that watch the network"
-      let place = findings.firstIndex { $0.subject == "netlink events" }.map { $0 + 1 } ?? findings.endIndex
-      findings.insert(Finding("event filter", isFiltered ? .ok : .warning, text), at: place)
-    }
-    return findings
   }
 
   /// The class of the network and whether it is metered.

@@ -6,7 +6,7 @@ struct UsageChart {
   private struct Bar {
     var label: String
     var parts: [NetworkKind: Int] = [:]
-    var height: Int { parts.values.reduce(0, UsageReport.Sum.of) }
+    var height: Int { parts.values.reduce(0) { $0.addingClamped($1) } }
   }
 
   /// The most daily bars; more would be too thin.
@@ -45,7 +45,7 @@ struct UsageChart {
       let label = isByMonth ? usage.day.monthText : usage.day.description
       guard let index = labels.firstIndex(of: label) else { continue }
       let sum = bars[index].parts[usage.network, default: 0]
-      bars[index].parts[usage.network] = UsageReport.Sum.of(sum, usage.received.bytes)
+      bars[index].parts[usage.network] = sum.addingClamped(usage.received.bytes)
     }
     self.bars = bars
   }

@@ -11,7 +11,7 @@ public struct UsageReport: Sendable, Hashable {
   public var usage: [NetworkUsage]
   /// The monthly budget; nil if the user has set none.
   public var budget: CellularBudget?
-  /// The number of invalid lines in the ledgers, which are not counted.
+  /// The number of unreadable entries in the ledger, which are not counted.
   public var foreignLineCount = 0
   /// The folder of the ledgers.
   public var folder: String
@@ -46,14 +46,9 @@ public struct UsageReport: Sendable, Hashable {
 
     /// Adds up counts.
     public init(_ usage: some Sequence<NetworkUsage>) {
-      received = ByteCount(usage.reduce(0) { Self.of($0, $1.received.bytes) })
-      transfers = usage.reduce(0) { Self.of($0, $1.transfers) }
-    }
-
-    /// The sum, clamped to the largest number, since a damaged ledger may hold any number.
-    static func of(_ left: Int, _ right: Int) -> Int {
-      let (sum, isTooGreat) = left.addingReportingOverflow(right)
-      return isTooGreat ? .max : sum
+      // Clamped, because any program can write any number to the ledger.
+      received = ByteCount(usage.reduce(0) { $0.addingClamped($1.received.bytes) })
+      transfers = usage.reduce(0) { $0.addingClamped($1.transfers) }
     }
   }
 }

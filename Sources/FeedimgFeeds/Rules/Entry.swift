@@ -35,7 +35,7 @@ struct Entry {
   }
 
   mutating func reportLength() {
-    report(nil, "longer than the limit of \(FeedReader.maximumEntryLength >> 20) MiB")
+    report(nil, "longer than the limit of \(FeedLimits.entryLength >> 20) MiB")
   }
 
   /// The absolute URL of a reference; nil if it is blank, or if it is invalid, which is reported.

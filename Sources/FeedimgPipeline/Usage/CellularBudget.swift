@@ -24,11 +24,8 @@ public struct CellularBudget: Sendable, Hashable {
     self.limit = limit
     days = period
     used = ByteCount(
-      usage(period).lazy.filter { $0.network == .cellular }.reduce(0) {
-        // Any program can write to the ledger file, so a sum that overflows becomes the largest number.
-        let (sum, isTooGreat) = $0.addingReportingOverflow($1.received.bytes)
-        return isTooGreat ? .max : sum
-      }
+      // Clamped, because any program can write any number to the ledger file.
+      usage(period).lazy.filter { $0.network == .cellular }.reduce(0) { $0.addingClamped($1.received.bytes) }
     )
   }
 }
@@ -49,8 +46,9 @@ extension BudgetReading {
     guard let usage else { return }
     var gap: String?
     let budget = CellularBudget(settings, today: usage.today()) { days in
-      gap = usage.gap(on: days)
-      return usage.usage(on: days)
+      let known = usage.usage(on: days)
+      gap = known.gap
+      return known.usage
     }
     guard let budget else { return }
     if let gap {

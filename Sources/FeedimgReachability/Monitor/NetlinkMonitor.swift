@@ -111,7 +111,7 @@ package final class NetlinkMonitor: NetworkMonitoring {
     return states
   }
 
-  /// Reads the network now, for example after a connection failed although the network seemed up.
+  /// Reads the network now, for example after more services became available, or after a new mark.
   package func refresh() {
     listeners.withLock { listeners in
       guard let waker = listeners.waker else { return }

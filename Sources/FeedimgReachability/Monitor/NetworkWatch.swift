@@ -16,14 +16,6 @@ struct NetworkWatch {
     case sleep(until: Duration, orEvent: Bool)
   }
 
-  /// The events that had arrived.
-  enum Events {
-    case none
-    case some
-    /// More than the socket could hold.
-    case overrun
-  }
-
   /// The pause of events before a reading.
   static let quiet = Duration.milliseconds(20)
   /// The longest time that events can delay a reading.
@@ -61,7 +53,7 @@ struct NetworkWatch {
   }
 
   /// Records the events that have arrived and were discarded.
-  mutating func received(_ events: Events, at now: Duration) {
+  mutating func received(_ events: ArrivedEvents, at now: Duration) {
     let start = storm?.start ?? now
     switch events {
     case .none where storm == nil: break

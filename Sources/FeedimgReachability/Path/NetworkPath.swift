@@ -3,7 +3,7 @@ import FeedimgModel
 /// The path of packets to the internet: the route, and the links down to the hardware.
 struct NetworkPath: Hashable, Sendable {
   var route: Route
-  /// The nextHop of the route that this path takes.
+  /// The next hop of the route that this path takes.
   var nextHop: Route.NextHop
   /// From the interface of the route down to the last known link; at least one.
   var links: [Link]

@@ -48,7 +48,7 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
     return .none(Self.noGlobalAddress)
   }
 
-  /// The state with the cost of all nextHops of a route.
+  /// The state with the cost of all next hops of a route.
   private func describeAll(
     _ path: NetworkPath,
     _ resolver: PathResolver<Kernel>
@@ -69,11 +69,6 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
       case .path(let other) = try find(family, resolver)
     else { return nil }
     return other
-  }
-
-  /// The properties that distinguish the network of a path.
-  func identity(_ path: NetworkPath) -> NetworkIdentity? {
-    path.links.last.map { NetworkIdentity(device: $0.name, wirelessName: wirelessNetwork(path)?.name) }
   }
 
   private func wirelessNetwork(_ path: NetworkPath) -> WirelessNetwork? {

@@ -63,7 +63,7 @@ struct PathResolver<Kernel: KernelQuerying> {
     return true
   }
 
-  /// The paths over the other nextHops of a path's route, which some packets take.
+  /// The paths over the other next hops of a path's route, which some packets take.
   func pathsOfOtherNextHops(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
     var ways: [NetworkPath] = []
     for nextHop in path.route.nextHops where !nextHop.isDead && nextHop.index != path.nextHop.index {

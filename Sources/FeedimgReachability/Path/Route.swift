@@ -21,10 +21,10 @@ struct Route: Hashable, Sendable {
   /// The source address of packets; nil if it was not requested.
   var source: IPAddress?
 
-  /// The first live nextHop, or otherwise the first.
+  /// The first live next hop, or otherwise the first.
   var nextHop: NextHop { nextHops.first { !$0.isDead } ?? nextHops[0] }
 
-  /// The nextHops, live ones first, because the kernel may notice a dead nextHop up to a second late.
+  /// The next hops, live ones first, because the kernel may notice a dead next hop up to a second late.
   var nextHopsInOrder: [NextHop] {
     nextHops.count == 1 ? nextHops : nextHops.filter { !$0.isDead } + nextHops.filter(\.isDead)
   }
@@ -65,7 +65,7 @@ enum NoRoute: String, Sendable {
 /// The cost does not depend on the number of routes. Rules, marks, users and metrics apply.
 struct RouteRequest: Hashable {
   var destination: IPAddress
-  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead nextHops;
+  /// Whether to request the entry of the routing table (`RTM_F_FIB_MATCH`), which shows dead next hops;
   /// otherwise the route of one packet, which shows its source address.
   var wantsEntry = true
   /// The mark of the packets; nil for none.
@@ -137,7 +137,7 @@ extension Route {
     if nextHops.isEmpty { return nil }
   }
 
-  /// Reads the nextHops of a route with several (`struct rtnexthop` of linux/rtnetlink.h).
+  /// Reads the next hops of a route with several (`struct rtnexthop` of linux/rtnetlink.h).
   private static func nextHops(_ bytes: UnsafeRawBufferPointer) -> [NextHop] {
     let headerLength = MemoryLayout<rtnexthop>.size
     var nextHops: [NextHop] = []

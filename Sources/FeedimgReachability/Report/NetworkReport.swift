@@ -1,19 +1,23 @@
-package import FeedimgModel
 import FeedimgSystem
 
-/// The state of the network, with its sources and evidence.
+/// The sources of facts about the network, with evidence.
 package struct NetworkReport: Sendable {
   /// A source of facts about the network.
   package struct Source: Hashable, Sendable {
+    /// Whether the source works.
+    package enum Verdict: Hashable, Sendable {
+      case available
+      /// It works, but wakes programs more often than necessary.
+      case limited
+      case missing
+    }
+
     package var name: String
-    package var isAvailable: Bool
+    package var verdict: Verdict
     /// The information that the source provides, or that is unknown without it.
     package var remark: String
   }
 
-  package var state: NetworkState
-  /// The identity of the current network; nil without a network.
-  package var identity: NetworkIdentity?
   package var sources: [Source]
   /// The raw facts for bug reports, line by line, without names of Wi-Fi networks.
   package var evidence: [String]
@@ -24,28 +28,34 @@ extension NetlinkReader {
   ///
   /// Takes some milliseconds.
   package func report() -> NetworkReport {
-    var report = NetworkReport(state: currentState(), sources: [], evidence: [])
+    var evidence: [String] = []
+    var links: [Link] = []
     var failure: NetlinkError?
     do throws(NetlinkError) {
       let kernel = try LiveKernel()
+      links = (try? kernel.links(.all)) ?? []
       let resolver = PathResolver(kernel: kernel)
       for family in AddressFamily.allCases {
         let finding = try resolver.find(family)
-        report.evidence += Evidence.lines(family, finding, kernel)
-        guard report.identity == nil, case .path(let path) = finding else { continue }
-        report.identity = NetworkSurvey(kernel: kernel).identity(path)
+        evidence += Evidence.lines(family, finding, kernel)
       }
     } catch {
       failure = error
     }
-    report.sources = sources(failure)
-    return report
+    return NetworkReport(sources: sources(links, failure), evidence: evidence)
   }
 
-  private func sources(_ failure: NetlinkError?) -> [NetworkReport.Source] {
+  private func sources(_ links: [Link], _ failure: NetlinkError?) -> [NetworkReport.Source] {
     var sources: [NetworkReport.Source] = []
-    func add(_ name: String, _ isAvailable: Bool, _ remark: String, otherwise: String) {
-      sources.append(.init(name: name, isAvailable: isAvailable, remark: isAvailable ? remark : otherwise))
+    func add(
+      _ name: String,
+      _ isAvailable: Bool,
+      _ remark: String,
+      otherwise: String,
+      as other: NetworkReport.Source.Verdict = .missing
+    ) {
+      let verdict: NetworkReport.Source.Verdict = isAvailable ? .available : other
+      sources.append(.init(name: name, verdict: verdict, remark: isAvailable ? remark : otherwise))
     }
     add(
       "netlink",
@@ -54,12 +64,22 @@ extension NetlinkReader {
       otherwise: "the kernel reports no routes and links (error \(failure?.number ?? 0));"
         + " feedimg only detects whether a route exists"
     )
+    let events = try? NetlinkEvents()
     add(
       "netlink events",
-      (try? NetlinkEvents()) != nil,
+      events != nil,
       "the kernel reports changes at once",
       otherwise: "feedimg reads the network every \(Int(NetlinkMonitor.usualPolling / .seconds(1))) seconds"
     )
+    if let events {
+      add(
+        "event filter",
+        events.dropsNarrowRoutes,
+        "the kernel drops events about routes to single networks, so they wake no program",
+        otherwise: "every route change wakes programs that watch the network",
+        as: .limited
+      )
+    }
     add(
       "nl80211",
       WirelessReader().isAvailable,
@@ -67,7 +87,6 @@ extension NetlinkReader {
       otherwise: "there is no Wi-Fi device, or the system hides it"
     )
     // Sysfs may be missing, or show another namespace than that of this process.
-    let links = (try? LiveKernel().links(.all)) ?? []
     add(
       "sysfs",
       !links.isEmpty && links.allSatisfy { SysfsInterface($0) != nil },
@@ -109,11 +128,6 @@ extension BusCalling {
     )
     return call(method, [service])?.bool ?? false
   }
-}
-
-extension NetlinkReader {
-  /// Whether the kernel drops events of narrow routes, so that they wake no thread; nil without events.
-  package var filtersEvents: Bool? { (try? NetlinkEvents())?.dropsNarrowRoutes }
 }
 
 /// Formats the kernel's facts, so that a reader can check the conclusions.

@@ -14,26 +14,12 @@ extension Settings {
   func change(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     try request.expectBody(in: Self.mediaTypes)
     let changes = try Self.changes(in: request.body)
-    let before = Dictionary(entries().map { ($0.name, $0) }) { $1 }
-    var changed: [String] = []
     do throws(ConfigurationError) {
-      for change in changes {
-        try apply(change.value, to: change.name)
-        changed.append(change.name)
-      }
+      try change(changes)
     } catch {
-      for name in changed {
-        guard let entry = before[name] else { continue }
-        // The old value is valid; if the disk fails again, the first error says so.
-        try? apply(entry.isSet ? entry.value : nil, to: name)
-      }
       throw Problem(error.isSystemFailure ? 500 : 422, error.messages.joined(separator: "; "))
     }
     return read(request)
-  }
-
-  private func apply(_ value: String?, to name: String) throws(ConfigurationError) {
-    if let value { try set(name, to: value) } else { try unset(name) }
   }
 
   private static func changes(in body: [UInt8]) throws(Problem) -> [(name: String, value: String?)] {

@@ -23,11 +23,9 @@ final class TestLedger: UsageKeeping {
 
   func flush() -> Bool { true }
 
-  func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] {
-    counts.withLock { $0.filter { days.contains($0.day) } }
+  func usage(on days: ClosedRange<CalendarDay>) -> (usage: [NetworkUsage], gap: String?) {
+    (counts.withLock { $0.filter { days.contains($0.day) } }, nil)
   }
-
-  func gap(on days: ClosedRange<CalendarDay>) -> String? { nil }
 
   func takeWarnings() -> [String] { [] }
 
@@ -68,9 +66,9 @@ final class SlowLedger: UsageKeeping {
 
   func flush() -> Bool { true }
 
-  func usage(on days: ClosedRange<CalendarDay>) -> [NetworkUsage] { ledger.usage(on: days) }
-
-  func gap(on days: ClosedRange<CalendarDay>) -> String? { nil }
+  func usage(on days: ClosedRange<CalendarDay>) -> (usage: [NetworkUsage], gap: String?) {
+    ledger.usage(on: days)
+  }
 
   func takeWarnings() -> [String] { [] }
 }

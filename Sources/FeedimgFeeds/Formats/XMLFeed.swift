@@ -2,6 +2,12 @@ import FeedimgModel
 
 /// Splits an RSS or Atom document into its entries, and keeps one of them in memory at a time.
 final class XMLFeed: MarkupHandling {
+  /// The formats in XML.
+  enum Format {
+    case rss
+    case atom
+  }
+
   /// The elements of the entry that is being read, from the entry to the innermost one.
   private var open: [XMLNode] = []
   /// The number of open elements around entries, such as `rss` and `channel`.
@@ -12,11 +18,11 @@ final class XMLFeed: MarkupHandling {
   private var length = 0
   private var feed: FeedBuilder
   private let isBaseGiven: Bool
-  private let format: FeedFormat
+  private let format: Format
   /// The name of the root if it is the root of another format.
   private var otherRoot: String?
 
-  private init(_ format: FeedFormat, _ feed: FeedBuilder) {
+  private init(_ format: Format, _ feed: FeedBuilder) {
     self.format = format
     self.feed = feed
     isBaseGiven = feed.base != nil
@@ -26,7 +32,7 @@ final class XMLFeed: MarkupHandling {
   /// Reads a document.
   ///
   /// - Throws: ``FeedError`` for a document that is not well-formed or has the root of another format.
-  static func read(_ bytes: [UInt8], _ format: FeedFormat, _ feed: inout FeedBuilder) throws(FeedError) {
+  static func read(_ bytes: [UInt8], _ format: Format, _ feed: inout FeedBuilder) throws(FeedError) {
     let reader = XMLFeed(format, feed)
     try MarkupParser.parse(bytes, as: .xml, in: MarkupEncoding(of: bytes), reader)
     if let root = reader.otherRoot {
@@ -52,7 +58,7 @@ final class XMLFeed: MarkupHandling {
     }
     let node = XMLNode(element, base: base)
     length += XMLNode.minimumLength
-    if length <= FeedReader.maximumEntryLength { open.last?.children.append(node) }
+    if length <= FeedLimits.entryLength { open.last?.children.append(node) }
     open.append(node)
   }
 
@@ -76,13 +82,13 @@ final class XMLFeed: MarkupHandling {
   func text(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let node = open.last, otherRoot == nil else { return }
     length += bytes.count
-    if length <= FeedReader.maximumEntryLength { node.bytes += bytes }
+    if length <= FeedLimits.entryLength { node.bytes += bytes }
   }
 
   private func read(_ node: XMLNode, _ read: (XMLNode, inout Entry) -> Void) {
     let id = ["guid", "id"].lazy.compactMap { node.child($0)?.text.nonBlank }.first
     feed.entry(id) { entry in
-      guard length <= FeedReader.maximumEntryLength else { return entry.reportLength() }
+      guard length <= FeedLimits.entryLength else { return entry.reportLength() }
       read(node, &entry)
     }
   }
@@ -95,34 +101,4 @@ final class XMLFeed: MarkupHandling {
     else { return }
     bases = bases.map { $0 ?? url.text }
   }
-}
-
-/// An element of an entry with everything in it.
-final class XMLNode {
-  /// The memory of an element without text, in bytes, for the limit of an entry.
-  static let minimumLength = 256
-
-  let name: String
-  let isMedia: Bool
-  let attributes: [String: String]
-  /// The URL to which relative URLs in the element refer, if known.
-  let base: String?
-  var children: [XMLNode] = []
-  /// The text outside child elements, in UTF-8.
-  var bytes: [UInt8] = []
-
-  init(_ element: MarkupElement, base: String?) {
-    name = element.name
-    // Some feeds do not declare the prefix, and others misspell the namespace.
-    isMedia = element.prefix == "media" || element.namespace?.contains("search.yahoo.com/mrss") == true
-    attributes = element.attributes
-    self.base = base
-  }
-
-  var text: String { String(decoding: bytes, as: UTF8.self) }
-
-  /// The first child with a name, outside Media RSS.
-  func child(_ name: String) -> XMLNode? { children.first { $0.name == name && !$0.isMedia } }
-
-  func number(_ name: String) -> Int? { attributes[name]?.nonBlank.flatMap { Int($0) }?.positive }
 }

@@ -1,18 +1,5 @@
 import FeedimgModel
 
-/// The reply of the network services about a path.
-struct NetworkAdvice: Hashable, Sendable {
-  /// Whether data costs, and the service that reports it; nil if unknown, or if the service only guesses
-  /// "no".
-  var statement: Metering.Statement?
-  /// Whether the modem is roaming.
-  var isRoaming = false
-  /// Whether the modem carries no data at present, for example during a call.
-  var isSuspended = false
-  /// Whether a captive portal blocks the internet, as in hotels.
-  var isCaptive = false
-}
-
 extension NetworkAdvice {
   /// Asks on the system bus.
   ///
@@ -31,14 +18,6 @@ extension NetworkAdvice {
     let modem = devices.lazy.compactMap { ModemManagerClient.advice(device: $0, bus) }.first
     isRoaming = modem?.isRoaming ?? false
     isSuspended = modem?.isSuspended ?? false
-  }
-
-  /// Adds the reply of the portal, which knows only the network as a whole.
-  ///
-  /// A reply about the device takes precedence.
-  mutating func join(_ portal: NetworkAdvice) {
-    statement = statement ?? portal.statement
-    isCaptive = isCaptive || portal.isCaptive
   }
 }
 

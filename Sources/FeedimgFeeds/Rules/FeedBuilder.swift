@@ -27,7 +27,7 @@ struct FeedBuilder {
     try read(&entry)
     items += entry.items
     warningCount += entry.faults.count
-    for fault in entry.faults.prefix(FeedDocument.maximumWarnings - warnings.count) {
+    for fault in entry.faults.prefix(FeedLimits.warnings - warnings.count) {
       warnings.append(FeedWarning(entry: entryCount, id: id, message: fault))
     }
   }
@@ -64,7 +64,7 @@ struct FeedBuilder {
     _ text: JSONText,
     _ read: (JSONValue, inout Entry) -> Void
   ) throws(JSONError) {
-    guard text.length <= FeedReader.maximumEntryLength else { return entry(nil) { $0.reportLength() } }
+    guard text.length <= FeedLimits.entryLength else { return entry(nil) { $0.reportLength() } }
     let value = try text.value()
     entry(value.identifier) { entry in
       guard case .object = value else { return entry.report(nil, "expected an object, found \(value.kind)") }

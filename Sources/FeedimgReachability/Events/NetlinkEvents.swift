@@ -53,8 +53,8 @@ package final class NetlinkEvents {
   /// Discards the events that have arrived.
   ///
   /// - Returns: Whether there were any, and whether the kernel dropped some.
-  func drain() -> NetworkWatch.Events {
-    var events = NetworkWatch.Events.none
+  func drain() -> ArrivedEvents {
+    var events = ArrivedEvents.none
     while true {
       // Reading a part of a datagram discards the rest.
       var word: UInt32 = 0

@@ -1,0 +1,29 @@
+/// An element of an entry with everything in it.
+final class XMLNode {
+  /// The memory of an element without text, in bytes, for the limit of an entry.
+  static let minimumLength = 256
+
+  let name: String
+  let isMedia: Bool
+  let attributes: [String: String]
+  /// The URL to which relative URLs in the element refer, if known.
+  let base: String?
+  var children: [XMLNode] = []
+  /// The text outside child elements, in UTF-8.
+  var bytes: [UInt8] = []
+
+  init(_ element: MarkupElement, base: String?) {
+    name = element.name
+    // Some feeds do not declare the prefix, and others misspell the namespace.
+    isMedia = element.prefix == "media" || element.namespace?.contains("search.yahoo.com/mrss") == true
+    attributes = element.attributes
+    self.base = base
+  }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The first child with a name, outside Media RSS.
+  func child(_ name: String) -> XMLNode? { children.first { $0.name == name && !$0.isMedia } }
+
+  func number(_ name: String) -> Int? { attributes[name]?.nonBlank.flatMap { Int($0) }?.positive }
+}
