@@ -269,19 +269,19 @@ extension DiskCache {
   @discardableResult
   package func refresh(
     _ key: String,
-    asked: StoredResponse,
-    news: StoredResponse
+    validating stored: StoredResponse,
+    response: StoredResponse
   ) throws(CacheError) -> StoredResponse? {
-    let version = Validators(of: asked)
+    let version = Validators(of: stored)
     // Another process may replace the entry between the read and the write: read again then.
     for _ in 0..<3 {
-      guard let found = find(key, for: asked.varied), let response = found.response, !isExpired(found.entry)
+      guard let found = find(key, for: stored.varied), let current = found.response, !isExpired(found.entry)
       else {
         return nil
       }
       let record = found.entry.record
-      guard Validators(of: response).isSameVersion(as: version),
-        let updated = response.validated(by: news, size: record.size)
+      guard Validators(of: current).isSameVersion(as: version),
+        let updated = current.validated(by: response, size: record.size)
       else { return nil }
       let new = record.updated(by: updated)
       let isReplaced = try pool.write { index throws(SQLiteError) in try index.replace(record, with: new) }

@@ -12,7 +12,7 @@ package func storageAllowed(head: ResponseHead) -> Bool {
 
 /// The statuses that feedimg handles as RFC 9110 requires.
 private let understoodStatuses: Set<Int> = [
-  200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501,
+  200, 203, 204, 206, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501,
 ]
 
 /// Whether a private cache may store a response of any media type, as the whole response to a GET (RFC 9111 §3).

@@ -47,20 +47,20 @@ extension StoredResponse {
   /// The stored response after a response to a conditional request or to HEAD (RFC 9111 §4.3.4, §4.3.5).
   ///
   /// - Parameters:
-  ///   - news: The new response.
+  ///   - response: The response to the request.
   ///   - size: The length of the stored body.
-  /// - Returns: Nil if `news` is neither a 304 about this version nor a 200.
-  package func validated(by news: StoredResponse, size: Int) -> StoredResponse? {
-    switch news.head.status {
-    case 304: Validators(of: self).match(notModified: news.head.fields) ? updated(by: news) : nil
-    case 200: updated(byHead: news, size: size)
+  /// - Returns: Nil if the response is neither a 304 about this version nor a 200.
+  package func validated(by response: StoredResponse, size: Int) -> StoredResponse? {
+    switch response.head.status {
+    case 304: Validators(of: self).match(notModified: response.head.fields) ? updated(by: response) : nil
+    case 200: updated(byHead: response, size: size)
     default: nil
     }
   }
 
   /// The stored response after a 304, whose fields and time replace the stored ones (RFC 9111 §4.3.4).
-  package func updated(by news: StoredResponse) -> StoredResponse {
-    let fields = news.head.fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
+  package func updated(by response: StoredResponse) -> StoredResponse {
+    let fields = response.head.fields.storable.fields.filter { !Self.bound.contains($0.name.lowercased()) }
     let replaced = Set(fields.map { $0.name.lowercased() })
     var head = head
     // The age of the old response does not hold for the new one (§4.2.3).
@@ -69,8 +69,8 @@ extension StoredResponse {
     return StoredResponse(
       head: head,
       varied: varied,
-      requestedAt: news.requestedAt,
-      respondedAt: news.respondedAt
+      requestedAt: response.requestedAt,
+      respondedAt: response.respondedAt
     )
   }
 

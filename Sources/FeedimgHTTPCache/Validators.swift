@@ -6,18 +6,26 @@ package struct Validators: Sendable, Hashable {
   package var entityTag: String?
   /// The value of `Last-Modified`.
   package var lastModified: String?
-  /// Whether the date is a strong validator, as it precedes the response by at least a minute.
+  /// Whether the date is a strong validator: it precedes the response by at least a minute, and there is no tag.
   ///
-  /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute.
+  /// RFC 9110 §8.8.2.2 asks for a second and a reason to trust the clocks; RFC 7232 asked for a minute. Even an
+  /// invalid tag means that the date may not tell all versions apart.
   private var hasStrongDate = false
 
   package init(of response: StoredResponse) {
-    let fields = response.head.fields
-    entityTag = fields["ETag"].flatMap { Self.isEntityTag($0) ? $0 : nil }
-    guard let text = fields["Last-Modified"] else { return }
-    guard let changed = response.date("Last-Modified") else { return }
+    self.init(of: response.head.fields, now: DeltaSeconds.whole(response.respondedAt))
+  }
+
+  /// - Parameters:
+  ///   - fields: The fields of a response.
+  ///   - now: Seconds since 1970, for the century of a year with two digits.
+  package init(of fields: HTTPFields, now: Int) {
+    let tag = fields["ETag"]
+    entityTag = tag.flatMap { Self.isEntityTag($0) ? $0 : nil }
+    guard let text = fields["Last-Modified"], let changed = HTTPDate.seconds(text, now: now) else { return }
     lastModified = text
-    hasStrongDate = response.date("Date").map { $0 - changed >= 60 } ?? false
+    guard tag == nil, let date = fields["Date"].flatMap({ HTTPDate.seconds($0, now: now) }) else { return }
+    hasStrongDate = date - changed >= 60
   }
 
   /// The fields that make a request conditional; empty without validators.

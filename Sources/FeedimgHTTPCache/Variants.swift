@@ -43,8 +43,7 @@ package struct Vary: Sendable, Hashable {
 
   /// The value of a request field as it is stored: a hash for credentials, which no file contains.
   static func hidden(_ field: HTTPFields.Field) -> String {
-    let isSecret = ["authorization", "cookie"].contains { field.isNamed($0) }
-    guard isSecret, !field.value.hasPrefix(hashPrefix) else { return field.value }
+    guard field.isCredential, !field.value.hasPrefix(hashPrefix) else { return field.value }
     return hashPrefix + Checksum.of(field.value).hexadecimal
   }
 
@@ -113,16 +112,16 @@ extension DiskCache {
   }
 }
 
-/// The key of an image that was requested on behalf of an account.
+/// The key of an image or a response that was requested on behalf of an account.
 package enum AccountKey {
-  /// Returns the key of the image of a URL for an account.
+  /// Returns the key of a URL for an account.
   ///
   /// - Parameters:
   ///   - key: The key of the URL.
   ///   - account: The fields that name the account; the key has only their hash.
-  /// - Returns: The key, which no URL has.
+  /// - Returns: The key, which no URL has; `key` if there are no fields.
   package static func of(_ key: String, _ account: HTTPFields) -> String {
-    key + mark + ResponseKey.identity(account)
+    account.fields.isEmpty ? key : key + mark + ResponseKey.identity(account)
   }
 
   /// No URL has a space.
@@ -136,11 +135,7 @@ package struct ResponseKey: Sendable, Hashable {
   package let text: String
 
   package init(_ url: ImageURL, _ request: HTTPFields) {
-    let credentials = ["Authorization", "Cookie"].compactMap { name in
-      request[name].map { "\(name): \($0)" }
-    }
-    let mark = credentials.isEmpty ? "" : " by \(Self.hash(credentials))"
-    text = Self.prefix + url.key + mark
+    text = Self.prefix + AccountKey.of(url.key, HTTPFields(request.fields.filter(\.isCredential)))
   }
 
   /// Whether a key is one of these.
@@ -152,11 +147,8 @@ package struct ResponseKey: Sendable, Hashable {
 
   /// A text that differs for requests that may get different responses, as `Vary` is unknown before the response.
   package static func identity(_ fields: HTTPFields) -> String {
-    hash(fields.fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted())
-  }
-
-  /// The parts have no line feeds, as no field has one.
-  private static func hash(_ parts: [String]) -> String {
-    Checksum.of(parts.joined(separator: "\n")).hexadecimal
+    // The parts have no line feeds, as no field has one.
+    let parts = fields.fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
+    return Checksum.of(parts.joined(separator: "\n")).hexadecimal
   }
 }

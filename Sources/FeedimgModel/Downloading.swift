@@ -1,14 +1,23 @@
 /// One transfer to perform.
 package struct DownloadRequest: Sendable, Hashable {
   /// The method (RFC 9110 §9.3).
-  package enum Method: Sendable, Hashable {
-    case get
-    /// Only the head of the response.
-    case head
-    /// A POST without a body; the header fields describe the action.
-    case post
-    /// Any method, with a body; nil for none.
-    case other(String, body: [UInt8]?)
+  package struct Method: Sendable, Hashable {
+    package var name: String
+    /// The body of the request, which may be empty; nil for none.
+    package var body: [UInt8]?
+
+    package static let get = Method(name: "GET")
+    package static let head = Method(name: "HEAD")
+    /// A POST with an empty body; the header fields describe the action.
+    package static let post = Method(name: "POST", body: [])
+
+    package init(name: String, body: [UInt8]? = nil) {
+      self.name = name
+      self.body = body
+    }
+
+    /// Whether the response has no body, only the head that a GET would return.
+    package var isHead: Bool { self == .head }
   }
 
   package var url: ImageURL
@@ -111,8 +120,8 @@ package enum TransferStep: Sendable, Hashable {
   case redirected(ImageURL)
   /// The number of bytes received since the previous `moved` step.
   ///
-  /// Includes heads, bodies, redirects and discarded data as they came over the network; excludes TLS and TCP
-  /// overhead.
+  /// Includes heads, bodies, redirects and discarded data as they came over the network; excludes TCP overhead.
+  /// TLS overhead counts only in the last step of an HTTP/1.1 transfer that this side stops.
   case moved(Int)
 }
 

@@ -34,6 +34,11 @@ package struct HTTPFields: Sendable, Hashable {
 }
 
 extension HTTPFields.Field {
+  /// Whether a request field holds credentials, which only the server that they are meant for may get.
+  package var isCredential: Bool {
+    isNamed("authorization") || isNamed("cookie") || isNamed("proxy-authorization")
+  }
+
   /// Whether name and value are valid (RFC 9110 §5.1, §5.5).
   package var isWellFormed: Bool { hasTokenName && Self.isValue(value) }
 

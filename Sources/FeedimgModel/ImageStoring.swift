@@ -122,15 +122,18 @@ package protocol ImageStoring: Sendable {
   /// Updates a stored response from a 304, or from a 200 to HEAD, and keeps its body (RFC 9111 §4.3.4,
   /// §4.3.5).
   ///
-  /// The update applies to the version and variant whose validators were sent. Only the statuses 200 and 304
-  /// change anything.
+  /// Only the statuses 200 and 304 change anything.
   ///
+  /// - Parameters:
+  ///   - key: The key of the image.
+  ///   - stored: The response whose validators were sent. Only its version and variant are updated.
+  ///   - response: The response to the request.
   /// - Returns: The stored response after the update; nil if the image is gone or has another version.
   /// - Throws: ``CacheError`` if the update cannot be written. The stored response then stays unchanged.
   func refresh(
     _ key: String,
-    asked: StoredResponse,
-    news: StoredResponse
+    validating stored: StoredResponse,
+    response: StoredResponse
   ) throws(CacheError) -> StoredResponse?
 
   /// Removes the image of a key, and returns whether it existed.

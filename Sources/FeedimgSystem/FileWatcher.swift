@@ -37,12 +37,10 @@ package final class FileWatcher: Sendable {
 
   deinit { inotify.remove(id) }
 
-  /// Whether the kernel watches the files; if not, ``hasChanged()`` is always true.
-  package var isGranted: Bool { inotify.isGranted(id) }
-
   /// Whether the files may have changed since the last call; it does not wait.
   ///
-  /// A caller that reads the files after this call misses no change.
+  /// Always true while the kernel refuses to watch the files. A caller that reads the files after this call
+  /// misses no change.
   package func hasChanged() -> Bool {
     let hasChanged = inotify.takeChange(id)
     if hasChanged { arm() }
@@ -156,8 +154,6 @@ private final class Inotify: Sendable {
       return true
     }
   }
-
-  func isGranted(_ id: Int) -> Bool { state.withLock { !$0.refused.contains(id) } }
 
   func setGranted(_ id: Int, _ isGranted: Bool) {
     state.withLock { state in

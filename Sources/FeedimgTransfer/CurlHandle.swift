@@ -2,7 +2,9 @@ import CCurl
 import FeedimgModel
 import Glibc
 
-/// An easy handle of libcurl, for one transfer at a time; only the executor's thread uses it.
+/// An easy handle of libcurl, for one transfer at a time or for one connection.
+///
+/// One thread uses it: the executor's for transfers, and `feedimg-socket` for a ``CurlConnection``.
 final class CurlHandle {
   /// The settings that all transfers of a downloader share.
   struct Identity: Sendable {
@@ -69,24 +71,17 @@ final class CurlHandle {
     if transfer.decodesContent {
       try set(CURLOPT_ACCEPT_ENCODING, to: transfer.request.acceptsCodings ? "" : "identity")
     }
-    var fields = transfer.fields
+    let (method, fields) = (transfer.request.method, transfer.fields)
     var omitted: [String] = []
-    switch transfer.request.method {
-    case .get: break
-    case .head: try set(CURLOPT_NOBODY, to: 1)
-    case .post:
-      // CURLOPT_POST would send a `Content-Type` although there is no body.
-      try set(CURLOPT_CUSTOMREQUEST, to: "POST")
-      fields.fields.append(HTTPFields.Field(name: "Content-Length", value: "0"))
-    case .other("GET", body: nil): break
-    case .other("HEAD", body: nil): try set(CURLOPT_NOBODY, to: 1)
-    case .other(let name, let body):
-      try set(CURLOPT_CUSTOMREQUEST, to: name)
-      if let body {
-        try set(body: body)
-        // libcurl would add these fields to a request with a body.
-        omitted = ["Expect", "Content-Type"].filter { fields[$0] == nil }
-      }
+    if method.isHead {
+      try set(CURLOPT_NOBODY, to: 1)
+    } else if method != .get {
+      try set(CURLOPT_CUSTOMREQUEST, to: method.name)
+    }
+    if let body = method.body {
+      try set(body: body)
+      // libcurl would add these fields to a request with a body.
+      omitted = ["Expect", "Content-Type"].filter { fields[$0] == nil }
     }
     try set(fields: fields, omitting: omitted)
     try check(ccurl_set_pointer(library.table, pointer, CURLOPT_ERRORBUFFER, errorText))
@@ -234,7 +229,7 @@ final class CurlHandle {
   private func set(fields: HTTPFields, omitting omitted: [String]) throws(LoadError) {
     var lines = omitted.map { "\($0):" }
     for field in fields.fields {
-      guard field.canBeSent else {
+      guard field.isWellFormed else {
         throw LoadError(.malformed, message: "the request field `\(field.name)` has an invalid name or value")
       }
       lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -264,20 +259,5 @@ final class CurlHandle {
     guard code == CURLE_OK else {
       throw LoadError(.unavailable, message: "libcurl rejected an option: \(library.text(of: code))")
     }
-  }
-}
-
-extension HTTPFields.Field {
-  /// Whether the field holds credentials, which must not be sent to another origin.
-  var isCredential: Bool {
-    isNamed("authorization") || isNamed("cookie") || isNamed("proxy-authorization")
-  }
-
-  /// Whether name and value are valid, so that the field is one line (RFC 9110 §5.1 and §5.5).
-  var canBeSent: Bool {
-    let isToken = name.utf8.allSatisfy {
-      (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || "!#$%&'*+-.^_`|~".utf8.contains($0)
-    }
-    return isToken && !name.isEmpty && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }
 }

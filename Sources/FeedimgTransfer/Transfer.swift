@@ -229,7 +229,7 @@ final class Transfer {
       // `Content-Length` counts encoded bytes, and libcurl does not check the end of the decoded body.
       endsByClosing: received.endsByClosing || isDecoded
     )
-    if request.method != .head, let length = head.contentLength, length > request.bodyLimit.bytes {
+    if !request.method.isHead, let length = head.contentLength, length > request.bodyLimit.bytes {
       throw tooLarge("the body has \(length) bytes, over")
     }
     exchange.isDecoded = isDecoded

@@ -159,7 +159,7 @@ import Testing
     try cache.store("b", picture(2))
     #expect(try cache.pin("a"))
     let response = try #require(cache.response(for: "a"))
-    #expect(try cache.refresh("a", asked: response, news: response) != nil)
+    #expect(try cache.refresh("a", validating: response, response: response) != nil)
     try cache.store("a", picture(3))
     cache.close()
     let info = try makeCache().info()

@@ -6,9 +6,9 @@ import Testing
 
 /// The fields of a 304.
 private func told(_ fields: HTTPFields, at time: Double) throws -> StoredResponse {
-  var news = try response("", status: 304, requestedAt: time, respondedAt: time)
-  news.head.fields = fields
-  return news
+  var notModified = try response("", status: 304, requestedAt: time, respondedAt: time)
+  notModified.head.fields = fields
+  return notModified
 }
 
 @Suite struct ValidationTests {
@@ -38,16 +38,21 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
       ["If-None-Match: W/\"a\"", "If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], nil,
       "both are sent, and a weak tag means that the date is weak too"
     ),
+    (
+      "ETag: a\nLast-Modified: Fri, 31 Dec 2021 23:50:00 GMT\nDate: Sat, 01 Jan 2022 00:00:00 GMT",
+      ["If-Modified-Since: Fri, 31 Dec 2021 23:50:00 GMT"], nil,
+      "an invalid tag also means that the date is weak"
+    ),
     ("", [], nil, "there is no validator"),
   ])
   func `validators ask whether an image is the same, strong ones join ranges`(
     text: String,
-    question: [String],
+    conditions: [String],
     range: String?,
     because: String
   ) throws {
     let validators = Validators(of: try response(text))
-    #expect(validators.conditions.fields.map { "\($0.name): \($0.value)" } == question, "\(because)")
+    #expect(validators.conditions.fields.map { "\($0.name): \($0.value)" } == conditions, "\(because)")
     #expect(validators.rangeCondition == range, "\(because)")
   }
 
@@ -64,11 +69,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
   ])
   func `a 304 is about the version that it names`(
     stored: String,
-    news: String,
+    new: String,
     isMatch: Bool,
     because: String
   ) throws {
-    #expect(Validators(of: try response(stored)).match(notModified: fields(news)) == isMatch, "\(because)")
+    #expect(Validators(of: try response(stored)).match(notModified: fields(new)) == isMatch, "\(because)")
   }
 
   @Test func `a 304 renews the fields and not the bytes`() throws {
@@ -81,7 +86,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
       X-Old: kept
       """
     )
-    let news = fields(
+    let new = fields(
       """
       Content-Type: text/html
       Content-Length: 0
@@ -92,7 +97,7 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
       Transfer-Encoding: chunked
       """
     )
-    let updated = stored.updated(by: try told(news, at: 2000))
+    let updated = stored.updated(by: try told(new, at: 2000))
     #expect(
       updated.head.fields
         == fields(
@@ -145,9 +150,9 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     #expect(Freshness(of: try #require(cache.response(for: "a")), at: clock.now + 59).state == .fresh)
     #expect(cache.response(for: "a")?.head.fields["Connection"] == nil)
     clock += 100
-    let news = fields("ETag: \"1\"\nCache-Control: max-age=300")
-    let asked = try #require(cache.response(for: "a"))
-    let renewed = try cache.refresh("a", asked: asked, news: told(news, at: clock.now))
+    let new = fields("ETag: \"1\"\nCache-Control: max-age=300")
+    let stored = try #require(cache.response(for: "a"))
+    let renewed = try cache.refresh("a", validating: stored, response: told(new, at: clock.now))
     #expect(renewed != nil)
     #expect(cache.response(for: "a") == renewed)
     cache.close()
@@ -161,8 +166,8 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     let cache = DiskCache(folder)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
     let before = try #require(cache.response(for: "a"))
-    #expect(try cache.refresh("a", asked: before, news: told(fields("ETag: \"2\""), at: 0)) == nil)
-    #expect(try cache.refresh("b", asked: before, news: told(fields(""), at: 0)) == nil)
+    #expect(try cache.refresh("a", validating: before, response: told(fields("ETag: \"2\""), at: 0)) == nil)
+    #expect(try cache.refresh("b", validating: before, response: told(fields(""), at: 0)) == nil)
     #expect(cache.response(for: "a") == before)
     #expect(cache.response(for: "b") == nil)
   }
@@ -193,21 +198,21 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     let clock = TestClock(noon)
     let cache = DiskCache(folder, clock: clock)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\"\nCache-Control: max-age=1"))
-    let asked = try #require(cache.response(for: "a"))
+    let stored = try #require(cache.response(for: "a"))
     clock += 100
     var head = try told(fields("ETag: \"1\"\nCache-Control: max-age=90"), at: clock.now)
     for status in [404, 500, 206] {
       head.head.status = status
-      #expect(try cache.refresh("a", asked: asked, news: head) == nil, "\(status)")
-      #expect(cache.response(for: "a") == asked)
+      #expect(try cache.refresh("a", validating: stored, response: head) == nil, "\(status)")
+      #expect(cache.response(for: "a") == stored)
     }
     head.head.status = 200
     head.head.contentLength = 1000
-    let renewed = try #require(try cache.refresh("a", asked: asked, news: head))
+    let renewed = try #require(try cache.refresh("a", validating: stored, response: head))
     #expect(Freshness(of: renewed, at: clock.now + 80).state == .fresh)
     #expect(cache.response(for: "a") == renewed)
     head.head.contentLength = 999
-    let outdated = try #require(try cache.refresh("a", asked: renewed, news: head))
+    let outdated = try #require(try cache.refresh("a", validating: renewed, response: head))
     #expect(Freshness(of: outdated, at: clock.now).state == .mustRevalidate)
     #expect(cache.bytes("a") == picture(1))
   }
@@ -216,11 +221,11 @@ private func told(_ fields: HTTPFields, at time: Double) throws -> StoredRespons
     let folder = try TestFolder()
     let cache = DiskCache(folder)
     try cache.store("a", picture(1), fields: fields("ETag: \"1\""))
-    let asked = try #require(cache.response(for: "a"))
+    let stored = try #require(cache.response(for: "a"))
     // Another process stores a version while the request is running.
     try cache.store("a", picture(2), fields: fields("ETag: \"2\"\nCache-Control: max-age=1"))
-    let news = try told(fields("Cache-Control: max-age=9999"), at: 0)
-    #expect(try cache.refresh("a", asked: asked, news: news) == nil)
+    let notModified = try told(fields("Cache-Control: max-age=9999"), at: 0)
+    #expect(try cache.refresh("a", validating: stored, response: notModified) == nil)
     #expect(cache.response(for: "a")?.head.fields["Cache-Control"] == "max-age=1")
   }
 }

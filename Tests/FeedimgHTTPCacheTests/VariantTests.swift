@@ -169,10 +169,10 @@ import Testing
     try store(2, "Vary: Accept\nETag: \"2\"", to: "Accept: webp")
     let (avif, webp) = (fields("Accept: avif"), fields("Accept: webp"))
     let first = try #require(cache.response(for: Self.key, to: avif))
-    let asked = try #require(cache.response(for: Self.key, to: webp))
+    let stored = try #require(cache.response(for: Self.key, to: webp))
     clock += 10
-    let news = try response("Cache-Control: max-age=9", status: 304, respondedAt: clock.now)
-    #expect(try cache.refresh(Self.key, asked: asked, news: news) != nil)
+    let notModified = try response("Cache-Control: max-age=9", status: 304, respondedAt: clock.now)
+    #expect(try cache.refresh(Self.key, validating: stored, response: notModified) != nil)
     let updated = try #require(cache.response(for: Self.key, to: webp))
     #expect(updated.head.fields["Cache-Control"] == "max-age=9")
     #expect(updated.head.fields["ETag"] == "\"2\"")

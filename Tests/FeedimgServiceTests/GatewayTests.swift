@@ -32,6 +32,9 @@ import Testing
       case "/api/v1/long":
         let filler = String(repeating: "x", count: 9 << 20)
         return .response(200, [json], body: Array(#"{"x":"\#(filler)","s":\#(status(base))}"#.utf8))
+      case "/film.mp4":
+        let head = Reply.head(200, [("Content-Type", "video/mp4"), ("Content-Length", "99999999999")])
+        return Reply([.send(head)], keepsConnection: true)
       default: return .response(404, [json], body: Array("{}".utf8))
       }
     }
@@ -158,6 +161,14 @@ import Testing
     let slash = try ask(service, "/oauth/authorize/?client_id=a")
     #expect((slash.status, slash["Location"]) == (302, server.url("/oauth/authorize/?client_id=a")))
     #expect(server.log.requests.allSatisfy { $0["Host"] == "127.0.0.1:\(server.port)" && $0["Via"] != nil })
+  }
+
+  @Test func `HEAD returns the length of a body that is longer than the limit`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))")
+    let response = try ask(service, "/film.mp4", "--head")
+    #expect((response.status, response["Content-Length"]) == (200, "99999999999"))
+    #expect(server.log.requests.map(\.method) == ["HEAD"])
   }
 
   @Test func `a changed document has a tag of its own, which the server can validate`() throws {

@@ -155,17 +155,17 @@ import Testing
   @Test func `a folder without search permission cannot be watched`() {
     chmod(folder.path, 0o700)
     let path = folder["config/settings.json"]
-    let isGranted = withoutPrivileges {
+    let isRefused = withoutPrivileges {
       if geteuid() != 0 { chmod(folder.path, 0) }
-      return FileWatcher([path]).isGranted
+      let watcher = FileWatcher([path])
+      return watcher.hasChanged() && watcher.hasChanged()
     }
     chmod(folder.path, 0o700)
-    #expect(!isGranted)
+    #expect(isRefused)
   }
 
   @Test func `without inotify, each query reports a possible change`() {
     let watcher = FileWatcher(["\(folder.path)/\(String(repeating: "x", count: 300))/file"])
-    #expect(!watcher.isGranted)
     #expect(watcher.hasChanged() && watcher.hasChanged())
   }
 
@@ -227,7 +227,7 @@ import Testing
       return FileWatcher([path]) { token.continuation.yield() }
     }
     var watcher = makeWatcher()
-    #expect(watcher?.isGranted == true)
+    #expect(watcher != nil)
     var calls = stream.makeAsyncIterator()
     #expect(await calls.next() != nil)
     watcher = nil

@@ -18,6 +18,12 @@ import Testing
     #expect(try folders(environment).cache == home + "/.cache/feedimg")
   }
 
+  @Test func `without HOME, policies and settings come from the same folder`() throws {
+    let home = try #require(ProcessEnvironment.accountHome())
+    let catalog = try PolicyCatalog(ImageLoader.Configuration(environment: [:]))
+    #expect(catalog.userFolder == home + "/.config/feedimg/policies")
+  }
+
   @Test func `an unusable folder does not affect the other one`() throws {
     let folders = folders(["XDG_CONFIG_HOME": "/c"], cache: "")
     #expect(try folders.configuration == "/c/feedimg")

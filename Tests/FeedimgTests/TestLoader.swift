@@ -98,7 +98,7 @@ final class TestLoader: Sendable {
     settings = SettingsStore(folder: folder + "/config")
     try settings.set(.cacheMemoryLimit, to: memoryLimit.description)
     var policies = ImageLoader.Configuration(environment: [:])
-    if followsPolicies { policies.configurationFolder = folder + "/config" }
+    policies.configurationFolder = followsPolicies ? folder + "/config" : folder + "/no-policies"
     let store = DiskCache(folder: folder + "/cache", limits: CacheLimits(UserSettings()), clock: clock)
     let identity = identity ?? RequestIdentity(userAgent: userAgent)
     let storage = ImageStorage(

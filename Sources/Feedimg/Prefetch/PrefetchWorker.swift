@@ -109,7 +109,7 @@ final class PrefetchWorker: Sendable {
     let workers = indices.prefix(Self.concurrency).map { _ in
       PipelineActor.task { while let index = self.takeNext() { await self.fetch(index) } }
     }
-    // Each worker ends once ``stop()`` has emptied the rest, and cancels its load.
+    // After ``stop()``, each worker ends with its cancelled load.
     for worker in workers { await worker.value }
   }
 

@@ -419,7 +419,7 @@ extension ImageLoader {
   ) -> Presentation {
     var first = Presentation(item: item, pixels, facts: facts)
     let inMemory = [item.original, item.thumbnail].compactMap { $0 }.filter {
-      resources.storage.memory[identity.key(of: $0.url)] != nil
+      resources.storage.memory.contains(identity.key(of: $0.url))
     }
     guard !inMemory.isEmpty else { return first }
     let load = ImageLoad(loader: self, item: item, facts: facts)

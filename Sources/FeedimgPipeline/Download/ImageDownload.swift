@@ -60,7 +60,7 @@ import FeedimgSystem
     )
     do throws(LoadError) {
       try await session.perform()
-      if let news = incoming.notModified { return .notModified(news) }
+      if let response = incoming.notModified { return .notModified(response) }
       return .new(await keep(try incoming.finish(), since: removals))
     } catch {
       let kept = incoming.interrupt(error) { store.removePartialDownload(of: key) }

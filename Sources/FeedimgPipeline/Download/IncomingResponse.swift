@@ -1,13 +1,12 @@
 import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
-import FeedimgTransfer
 import Synchronization
 
 /// Receives one response, in parts if it takes several requests (RFC 9110 §14, RFC 9111 §3.4).
 ///
-/// One object serves all requests of a load: when a transfer stops, its bytes stay, and the next request asks
-/// for the rest. On the transfer's thread, each chunk goes straight into memory, the stream and the file.
+/// One object serves all requests of an attempt: when a transfer stops, its bytes stay, and the next request
+/// asks for the rest. On the transfer's thread, each chunk goes straight into memory, the stream and the file.
 /// A ``RequestReceiver`` passes it the response to one request.
 final class IncomingResponse: Sendable {
   /// The request, and the use of its response.
@@ -650,7 +649,7 @@ extension StoredResponse {
   fileprivate func completed(by part: StoredResponse, _ resumption: Resumption?) -> StoredResponse {
     var whole = updated(by: part)
     whole.head.status = 200
-    whole.head.contentLength = (resumption?.completeHead(after: part.head) ?? part.head).contentLength
+    whole.head.contentLength = resumption?.completeLength(after: part.head)
     whole.head.endsByClosing = part.head.endsByClosing && whole.head.contentLength == nil
     return whole
   }
@@ -662,10 +661,7 @@ extension ResponseHead {
 
   /// The range of the body in a 206 response; nil for other responses.
   fileprivate var part: ClosedRange<Int>? {
-    guard status == 206, case .part(let range, _)? = fields["content-range"].flatMap({ ContentRange($0) })
-    else {
-      return nil
-    }
+    guard status == 206, case .part(let range, _)? = contentRange else { return nil }
     return range
   }
 }

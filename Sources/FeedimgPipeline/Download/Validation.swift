@@ -26,8 +26,8 @@ extension LoaderResources {
     send: @PipelineActor (HTTPFields) async throws(LoadError) -> ConditionalResponse<New>
   ) async throws(LoadError) -> ConditionalResponse<New> {
     let response = try await send(Validators(of: stored).conditions)
-    guard case .notModified(let news) = response else { return response }
-    if let updated = await update(key, stored, by: news, size: size) {
+    guard case .notModified(let notModified) = response else { return response }
+    if let updated = await update(key, stored, by: notModified, size: size) {
       return .notModified(updated)
     }
     // The 304 is about another version than the stored one (RFC 9111 §4.3.4): request the whole response.
@@ -36,21 +36,21 @@ extension LoaderResources {
 
   /// Updates a stored response from a 304, or from a response to HEAD, on disk and in memory.
   ///
-  /// - Returns: The updated response, which the server may forbid to store; nil if `news` is about another version.
+  /// - Returns: The updated response, which the server may forbid to store; nil if the response is about another version.
   func update(
     _ key: String,
     _ stored: StoredResponse,
-    by news: StoredResponse,
+    by response: StoredResponse,
     size: Int
   ) async -> StoredResponse? {
-    guard let updated = stored.validated(by: news, size: size) else { return nil }
+    guard let updated = stored.validated(by: response, size: size) else { return nil }
     guard storageAllowed(head: updated.head) else {
       await forget(key)
       return updated
     }
     // An update that cannot be written costs another validation later.
     await storage.writes.run { [store = storage.store] in
-      _ = try? store.refresh(key, asked: stored, news: news)
+      _ = try? store.refresh(key, validating: stored, response: response)
     }
     storage.memory.update(key, from: stored, to: updated)
     return updated

@@ -40,6 +40,8 @@ package struct ImageLoad: Sendable {
   struct Plan: Sendable {
     let variant: ImageVariant
     let resolution: Resolution
+    /// The facts for the request: those of the decision, or of the fallback that follows it.
+    let situation: Situation
     /// The generation of the facts before the decision; nil if changes are not reported.
     let generation: Int?
     /// Whether the image comes from a server; otherwise it is cached.
@@ -149,6 +151,7 @@ package struct ImageLoad: Sendable {
     return Plan(
       variant: variant,
       resolution: resolution,
+      situation: resolution.situation,
       generation: generation,
       fetches: resolution.decision.load != nil
     )
@@ -199,11 +202,7 @@ package struct ImageLoad: Sendable {
     if !waitsForUnresponsiveHosts, let silence = resources.transport.retries.silence(of: variant.url) {
       throw silence
     }
-    // A fallback may start long after the decision.
-    let identity =
-      plan.failure == nil
-      ? loader.identity.adapted(to: plan.resolution.situation, for: variant.url)
-      : currentIdentity(variant.url)
+    let identity = loader.identity.adapted(to: plan.situation, for: variant.url)
     let failureKey = identity.failureKey(of: variant.url)
     if isReload { resources.transport.retries.forget(failureKey) }
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
@@ -259,16 +258,6 @@ package struct ImageLoad: Sendable {
       if !isFirst, image.source == .network { image.source = .memory }
       return image
     }
-  }
-
-  /// The request fields for the current facts.
-  private func currentIdentity(_ url: ImageURL) -> RequestIdentity {
-    let reader = loader.decisionContext().reader
-    let isLocal = reader.isLocal(item)
-    return loader.identity.adapted(
-      to: reader.situation(original: .remote, thumbnail: .remote, size: nil, isLocal: isLocal),
-      for: url
-    )
   }
 
   private func responseListener(_ plan: Plan) -> InFlightLoad.ResponseListener? {
@@ -366,11 +355,11 @@ package struct ImageLoad: Sendable {
   ) async throws(LoadError) -> FetchedImage? {
     guard cache.revalidates, plan.revalidates, cached.source != .network, let response = cached.response
     else { return cached }
-    var identity = loader.identity.adapted(to: plan.resolution.situation, for: plan.variant.url)
+    var identity = loader.identity.adapted(to: plan.situation, for: plan.variant.url)
     let due = isReload ? .before : RevalidationPlan(response, by: identity, at: resources.clock())
     guard due != .none else { return cached }
-    guard loader.mayFetch(plan.variant.role, in: plan.resolution.situation) else {
-      let network = plan.resolution.situation.network.rawValue
+    guard loader.mayFetch(plan.variant.role, in: plan.situation) else {
+      let network = plan.situation.network.rawValue
       return isReload
         ? cached.adding(note: "not revalidated: it would not be fetched now (\(network))") : cached
     }
@@ -448,6 +437,7 @@ package struct ImageLoad: Sendable {
     return Plan(
       variant: thumbnail,
       resolution: plan.resolution,
+      situation: instead.situation,
       generation: resources.facts.generation,
       fetches: fetches,
       revalidates: !isDown,

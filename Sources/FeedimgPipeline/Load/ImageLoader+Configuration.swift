@@ -82,12 +82,9 @@ extension PolicyCatalog {
   ///
   /// - Throws: ``ConfigurationError`` for facts of the application that a table cannot express.
   package init(_ configuration: ImageLoader.Configuration) throws(ConfigurationError) {
-    let own =
-      configuration.configurationFolder
-      ?? (try? SettingsPaths(environment: configuration.environment).configFolder)
     try self.init(
       hostFacts: configuration.hostFacts,
-      userFolder: own,
+      userFolder: try? Folders(configuration).configuration,
       systemFolder: configuration.systemFolder
     )
   }

@@ -20,8 +20,8 @@ extension ImageLoader {
     if let bandwidth, let network, let memory = resources.sources.bandwidthMemory,
       memory.note(bandwidth, network, at: now)
     {
-      // Write on the disk's thread, because a decision never waits for the disk.
-      resources.storage.disk.enqueue { memory.flush() }
+      // A decision never waits for the disk.
+      resources.storage.writes.enqueue { memory.flush() }
     }
     var snapshot = FactSnapshot(
       for: policy,
@@ -79,9 +79,10 @@ extension ImageLoader {
   /// Returns an item with the versions that a view of this size needs; the policy decides among them.
   package func sized(_ item: FeedItem, for request: DecodeRequest?) -> FeedItem {
     guard let size = request?.size else { return item }
+    resources.storage.memory.dropRemoved()
     return item.sized(for: size) { url in
       let key = identity.key(of: url)
-      return resources.storage.memory[key] != nil || resources.storage.store.contains([key]) == [true]
+      return resources.storage.memory.contains(key) || resources.storage.store.contains([key]) == [true]
     }
   }
 

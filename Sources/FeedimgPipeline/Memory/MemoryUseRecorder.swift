@@ -21,13 +21,13 @@ final class MemoryUseRecorder: Sendable {
 
   private let store: any ImageStoring
   private let request: HTTPFields
-  private let disk: ThreadExecutor
+  private let writes: ThreadExecutor
   /// Guards the uses that have not been reported.
   private let state = Mutex(State())
 
   /// Makes a recorder; `request` has the fields by which the store chooses among responses of a URL.
-  init(of store: any ImageStoring, for request: HTTPFields, on disk: ThreadExecutor) {
-    (self.store, self.request, self.disk) = (store, request, disk)
+  init(of store: any ImageStoring, for request: HTTPFields, on writes: ThreadExecutor) {
+    (self.store, self.request, self.writes) = (store, request, writes)
   }
 
   /// Records one use of an image or response; `request` is nil for the request fields of the program.
@@ -42,7 +42,7 @@ final class MemoryUseRecorder: Sendable {
       return state.counts
     }
     guard !due.isEmpty else { return }
-    disk.enqueue { [store] in
+    writes.enqueue { [store] in
       for (use, times) in due { store.noteUse(of: use.key, for: use.request, times: times) }
     }
   }

@@ -8,7 +8,7 @@ import FeedimgSystem
 package struct PolicyCatalog: Sendable {
   package let facts: FactCatalog
   /// The user's folder; nil if the environment names none.
-  private let userFolder: String?
+  let userFolder: String?
   private let systemFolder: String
 
   /// Makes a catalog.

@@ -80,18 +80,16 @@ package struct RequestIdentity: Sendable {
     if let name = requests.account {
       account = fields.isEmpty ? [] : [.init(name: "account", value: name)]
     } else {
-      account =
-        separatesByAllFields
-        ? fields : fields.filter { $0.isNamed("Authorization") || $0.isNamed("Cookie") }
+      account = separatesByAllFields ? fields : fields.filter(\.isCredential)
     }
-    return account.isEmpty ? url.key : AccountKey.of(url.key, HTTPFields(account))
+    return AccountKey.of(url.key, HTTPFields(account))
   }
 
   /// The key under which the loader remembers that the image of a URL failed; that of an identity adapted to the URL.
   ///
   /// Other credentials get another key, because the server may then respond differently.
   func failureKey(of url: ImageURL) -> String {
-    let credentials = own.fields.filter { $0.isNamed("Authorization") || $0.isNamed("Cookie") }
+    let credentials = own.fields.filter(\.isCredential)
     return credentials.isEmpty ? url.key : "\(url.key) \(ResponseKey.identity(HTTPFields(credentials)))"
   }
 

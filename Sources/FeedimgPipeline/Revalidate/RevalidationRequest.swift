@@ -61,15 +61,15 @@ struct RevalidationRequest: Sendable {
   }
 
   @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
-    guard let asked = shown.response else { return nil }
+    guard let old = shown.response else { return nil }
     let (store, key, sent) = (resources.storage.store, key, identity.sent)
     if !isReload, let stored = await resources.storage.disk.run({ store.response(for: key, to: sent) }),
-      isNewer(stored, than: asked)
+      isNewer(stored, than: old)
     {
       // Another process has already received a newer response.
       return await resources.stored(key, for: sent).flatMap(different)
     }
-    let response = try await resources.validate(key, asked, size: shown.bytes.count) {
+    let response = try await resources.validate(key, old, size: shown.bytes.count) {
       validators async throws(LoadError) in try await download(validators, load)
     }
     switch response {
@@ -106,8 +106,8 @@ struct RevalidationRequest: Sendable {
     image.bytes == shown.bytes ? nil : image
   }
 
-  private func isNewer(_ stored: StoredResponse, than asked: StoredResponse) -> Bool {
-    stored.respondedAt > asked.respondedAt
+  private func isNewer(_ stored: StoredResponse, than shown: StoredResponse) -> Bool {
+    stored.respondedAt > shown.respondedAt
       && Freshness(of: stored, at: resources.clock()).state == .fresh
       && stored.matches(identity.sent)
   }

@@ -24,7 +24,7 @@ package final class UsageMeter: Sendable {
   private let ledger: any UsageKeeping
   private let network: any NetworkMonitoring
   private let time: MonotonicTime
-  private let disk: ThreadExecutor?
+  private let writes: ThreadExecutor?
   /// Guards the network and the count; the ledger adds in memory under the lock, and writes outside.
   private let state = Mutex(State())
   /// Held while the ledger writes, so that a program that exits waits for traffic on its way there.
@@ -35,9 +35,9 @@ package final class UsageMeter: Sendable {
     _ ledger: any UsageKeeping,
     network: any NetworkMonitoring,
     time: MonotonicTime,
-    on disk: ThreadExecutor? = nil
+    on writes: ThreadExecutor? = nil
   ) {
-    (self.ledger, self.network, self.time, self.disk) = (ledger, network, time, disk)
+    (self.ledger, self.network, self.time, self.writes) = (ledger, network, time, writes)
   }
 
   /// Records the current network; bytes that arrive from here on are counted for it.
@@ -88,11 +88,11 @@ package final class UsageMeter: Sendable {
     }
   }
 
-  /// Writes on the disk's thread, once for all transfers that end meanwhile.
+  /// Writes on the thread for writes, once for all transfers that end meanwhile.
   private func endTransfer() {
     record()
-    guard let disk else { return write() }
-    disk.afterwards { self.write() }
+    guard let writes else { return write() }
+    writes.afterwards { self.write() }
   }
 
   private func write() { writing.withLock { _ in ledger.write() } }
@@ -102,7 +102,7 @@ package final class UsageMeter: Sendable {
   /// The next received byte sets the next alarm. An alarm without traffic costs less than an alarm for each
   /// small image.
   private func setAlarm() {
-    Task(executorPreference: disk) { [weak self, time] in
+    Task(executorPreference: writes) { [weak self, time] in
       // Without a thread, the sleep fails; then traffic is written only when transfers end.
       guard (try? await time.sleep(Self.interval)) != nil, let self else { return }
       state.withLock { $0.isAlarmSet = false }

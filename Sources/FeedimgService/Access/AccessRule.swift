@@ -26,7 +26,7 @@ enum AccessRule: Sendable, Hashable {
   /// The fields of a request without the credentials for this service, which no other server may get.
   func withoutCredentials(_ fields: HTTPFields) -> HTTPFields {
     guard case .loopback = self else { return fields }
-    return HTTPFields(fields.fields.filter { !$0.isNamed("authorization") && !$0.isNamed("cookie") })
+    return HTTPFields(fields.fields.filter { !$0.isCredential })
   }
 
   private static func rejection(of fields: HTTPFields, port: Int, token: AccessToken?) -> Problem? {

@@ -30,7 +30,7 @@ struct FeedExchange: GatewayExchange {
 
   /// The fields that only the server of the feed may get.
   private var credentials: HTTPFields {
-    HTTPFields(request.fields.fields.filter { $0.isNamed("authorization") || $0.isNamed("cookie") })
+    HTTPFields(request.fields.forServer.fields.filter(\.isCredential))
   }
 
   func download(within responseTimeout: Duration) throws(LoadError) -> DownloadRequest {

@@ -37,7 +37,7 @@ extension DownloadRequest {
       totalTimeout: .seconds(3600)
     )
     let hasBody = !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method)
-    method = .other(request.method, body: hasBody ? request.body : nil)
+    method = Method(name: request.method, body: hasBody ? request.body : nil)
     followsRedirects = false
     // A range counts the bytes of one coding.
     acceptsCodings = request.fields["Range"] == nil

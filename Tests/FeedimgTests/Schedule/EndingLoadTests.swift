@@ -135,10 +135,10 @@ private final class HeldCommits: ImageStoring {
   }
   func refresh(
     _ key: String,
-    asked: StoredResponse,
-    news: StoredResponse
+    validating stored: StoredResponse,
+    response: StoredResponse
   ) throws(CacheError) -> StoredResponse? {
-    try store.refresh(key, asked: asked, news: news)
+    try store.refresh(key, validating: stored, response: response)
   }
   func remove(_ key: String) throws(CacheError) -> Bool { try store.remove(key) }
   func clear() throws(CacheError) { try store.clear() }

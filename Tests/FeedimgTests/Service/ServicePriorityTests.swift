@@ -28,7 +28,7 @@ import Testing
 
   /// The requests and their priority.
   private var asked: [String] {
-    service.requests.all.map { "\($0.method) \($0.url.text.prefix { $0 != "?" })" }
+    service.requests.all.map { "\($0.method.name) \($0.url.text.prefix { $0 != "?" })" }
   }
 
   /// Starts the load of a prefetch that becomes visible after its request.
@@ -61,7 +61,7 @@ import Testing
     #expect(told == ["u=6", "u=1"])
     // The image was requested once. The other requests concern the same load.
     let local = "http://localhost"
-    #expect(asked == ["get \(local)/healthz", "get \(local)/v1/image", "post \(local)/v1/priority"])
+    #expect(asked == ["GET \(local)/healthz", "GET \(local)/v1/image", "POST \(local)/v1/priority"])
     let names = Set(service.requests.all.compactMap { $0.fields["Feedimg-Load"] })
     #expect(names.count == 1)
     while service.running > 0 { await Task.yield() }

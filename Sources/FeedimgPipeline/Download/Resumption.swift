@@ -1,4 +1,5 @@
-package import FeedimgModel
+import FeedimgHTTPCache
+import FeedimgModel
 
 /// A range request that resumes an interrupted download (RFC 9110 §13.1.5 and §14).
 ///
@@ -6,9 +7,9 @@ package import FeedimgModel
 ///
 /// A client may request a range even if the server has not announced range support (§14.3). A server without
 /// range support sends the complete body again.
-package struct Resumption: Sendable, Hashable {
+struct Resumption: Sendable, Hashable {
   /// How to use the response to a request with ``fields``.
-  package enum Step: Sendable, Hashable {
+  enum Step: Sendable, Hashable {
     /// Append the body to the stored bytes; if the download is still incomplete afterwards, it may resume
     /// again.
     case append
@@ -23,13 +24,13 @@ package struct Resumption: Sendable, Hashable {
   }
 
   /// The number of stored bytes.
-  package let offset: Int
+  let offset: Int
   /// The length of the complete body, if known.
-  package let total: Int?
+  let total: Int?
   /// The value of `If-Range`.
-  package let validator: String
+  let validator: String
   /// Whether the server has announced range support or has already sent a range.
-  package let supportsRanges: Bool
+  let supportsRanges: Bool
   /// The origin of the stored bytes; on another origin, the same entity tag may identify another image.
   private let origin: String
 
@@ -39,10 +40,10 @@ package struct Resumption: Sendable, Hashable {
   ///   - head: The head of the latest response that delivered stored bytes.
   ///   - kept: The number of stored bytes, counted from the start of the body.
   ///   - now: Seconds since 1970.
-  package init?(_ head: ResponseHead, kept: Int, now: Int) {
-    guard kept > 0, !head.forbidsKeeping, let validator = Self.strongValidator(head.fields, now: now) else {
-      return nil
-    }
+  init?(_ head: ResponseHead, kept: Int, now: Int) {
+    guard kept > 0, storageAllowed(head: head),
+      let validator = Validators(of: head.fields, now: now).rangeCondition
+    else { return nil }
     switch head.status {
     case 200:
       let units = head.fields["accept-ranges"].map { $0.lowercased().split { $0 == "," || $0 == " " } }
@@ -50,9 +51,7 @@ package struct Resumption: Sendable, Hashable {
       supportsRanges = units != nil
       total = head.contentLength
     case 206:
-      guard case .part(_, let whole)? = head.fields["content-range"].flatMap({ ContentRange($0) }) else {
-        return nil
-      }
+      guard case .part(_, let whole)? = head.contentRange else { return nil }
       (total, supportsRanges) = (whole, true)
     default: return nil
     }
@@ -63,7 +62,7 @@ package struct Resumption: Sendable, Hashable {
   }
 
   /// The additional request fields.
-  package var fields: HTTPFields {
+  var fields: HTTPFields {
     HTTPFields([
       HTTPFields.Field(name: "Range", value: "bytes=\(offset)-"),
       HTTPFields.Field(name: "If-Range", value: validator),
@@ -74,9 +73,8 @@ package struct Resumption: Sendable, Hashable {
   ///
   /// - Parameter head: The head of the response to a request with ``fields``.
   /// - Returns: The use of the body.
-  package func step(_ head: ResponseHead) -> Step {
-    let range = head.fields["content-range"].flatMap { ContentRange($0) }
-    switch (head.status, range) {
+  func step(_ head: ResponseHead) -> Step {
+    switch (head.status, head.contentRange) {
     case (206, .part(let part, let whole)?):
       return fits(part, whole, head) ? .append : .startOver
     case (206, _):
@@ -94,19 +92,12 @@ package struct Resumption: Sendable, Hashable {
     }
   }
 
-  /// The head of the complete response after `part` has delivered the rest (RFC 9111 §3.4).
-  package func completeHead(after part: ResponseHead) -> ResponseHead {
-    guard case .part(_, let whole)? = part.fields["content-range"].flatMap({ ContentRange($0) }) else {
-      return part
-    }
-    var head = part
-    head.status = 200
-    head.contentLength = whole ?? total
-    head.fields.fields.removeAll { $0.isNamed("content-range") || $0.isNamed("content-length") }
-    if let length = head.contentLength {
-      head.fields.fields.append(HTTPFields.Field(name: "Content-Length", value: String(length)))
-    }
-    return head
+  /// The length of the complete body, from a part that delivers the rest or from the stored response.
+  ///
+  /// Nil if neither knows it.
+  func completeLength(after part: ResponseHead) -> Int? {
+    guard case .part(_, let whole?)? = part.contentRange else { return total }
+    return whole
   }
 
   /// Whether the part starts where the stored bytes end and belongs to the same version.
@@ -128,44 +119,22 @@ package struct Resumption: Sendable, Hashable {
     guard tag == nil else { return false }
     return head.fields["last-modified"].map { $0 == validator } ?? (head.status == 206)
   }
-
-  /// The strong entity tag or, without any tag, a `Last-Modified` date that is strong.
-  ///
-  /// A date is strong if `Date` is at least a minute later (RFC 7232 §2.2.2). RFC 9110 §8.8.2.2 requires only
-  /// one second, but synchronised clocks.
-  private static func strongValidator(_ fields: HTTPFields, now: Int) -> String? {
-    if let tag = fields["etag"] {
-      // The field must hold exactly one strong tag, not a list.
-      let quote = UInt8(ascii: "\"")
-      guard tag.utf8.count >= 2, tag.utf8.first == quote, tag.utf8.last == quote,
-        !tag.utf8.dropFirst().dropLast().contains(quote)
-      else { return nil }
-      return tag
-    }
-    guard let text = fields["last-modified"], let modified = HTTPDate.seconds(text, now: now),
-      let date = fields["date"].flatMap({ HTTPDate.seconds($0, now: now) }), date - modified >= 60
-    else { return nil }
-    return text
-  }
 }
 
 extension ResponseHead {
-  /// Whether `no-store` forbids storing any part of the response (RFC 9111 §5.2.2.5).
-  fileprivate var forbidsKeeping: Bool {
-    let directives = fields["cache-control"]?.lowercased().split(separator: ",") ?? []
-    return directives.contains { $0.drop { $0 == " " }.prefix { $0 != " " && $0 != "=" } == "no-store" }
-  }
+  /// The range of the body; nil if the field is missing or invalid.
+  var contentRange: ContentRange? { fields["content-range"].flatMap { ContentRange($0) } }
 }
 
 /// The value of `Content-Range` in bytes (RFC 9110 §14.4).
-package enum ContentRange: Hashable {
+enum ContentRange: Hashable {
   /// The range that the body holds, and the length of the complete body if known.
   case part(ClosedRange<Int>, whole: Int?)
   /// The server cannot satisfy the requested range of a body with this length.
   case unsatisfied(whole: Int)
 
   /// Reads the field; nil for an invalid value or another unit.
-  package init?(_ text: String) {
+  init?(_ text: String) {
     let words = text.split(separator: " ")
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
     let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)

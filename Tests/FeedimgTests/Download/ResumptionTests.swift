@@ -1,7 +1,7 @@
 import FeedimgModel
 import Testing
 
-@testable import FeedimgTransfer
+@testable import FeedimgPipeline
 
 struct ResumptionTests {
   /// Sun, 06 Nov 1994 08:49:37 GMT.
@@ -40,8 +40,13 @@ struct ResumptionTests {
       reason: "a weak tag rules out the date beside it",
       fields: [ranges, date, ("ETag", "W/\"1\""), ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")]
     ),
+    Beginning(
+      reason: "an invalid tag also rules out the date beside it",
+      fields: [ranges, date, ("ETag", "1"), ("Last-Modified", "Sun, 06 Nov 1994 08:00:00 GMT")]
+    ),
     Beginning(reason: "no tag", fields: [ranges]),
     Beginning(reason: "a tag without quotes", fields: [ranges, ("ETag", "1")]),
+    Beginning(reason: "a tag with a space", fields: [ranges, ("ETag", "\"a b\"")]),
     Beginning(reason: "half a tag", fields: [ranges, ("ETag", "\"")]),
     Beginning(reason: "two tags", fields: [ranges, ("ETag", "\"1\""), ("ETag", "\"2\"")]),
     Beginning(
@@ -78,6 +83,16 @@ struct ResumptionTests {
       fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "private, No-Store")]
     ),
     Beginning(
+      reason: "not to be stored by caches that do not know the status",
+      fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "no-store, must-understand")],
+      validator: "\"1\""
+    ),
+    Beginning(
+      reason: "a directive within a quoted argument",
+      fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "x=\"a, no-store\"")],
+      validator: "\"1\""
+    ),
+    Beginning(
       reason: "a directive with a similar name",
       fields: [ranges, ("ETag", "\"1\""), ("Cache-Control", "x-no-store, no-store-x")],
       validator: "\"1\""
@@ -86,6 +101,15 @@ struct ResumptionTests {
       reason: "a partial response may be interrupted again",
       status: 206,
       fields: [("Content-Range", "bytes 50-249/250"), ("ETag", "\"1\"")],
+      length: 200,
+      validator: "\"1\""
+    ),
+    Beginning(
+      reason: "a partial response for caches that know its status",
+      status: 206,
+      fields: [
+        ("Content-Range", "bytes 50-249/250"), ("ETag", "\"1\""), ("Cache-Control", "must-understand"),
+      ],
       length: 200,
       validator: "\"1\""
     ),
@@ -280,16 +304,22 @@ struct ResumptionTests {
     #expect(resumption.step(try ResponseHead(416, fields)) == step)
   }
 
-  @Test func `the complete response has the last part's head, with the total length`() throws {
-    let first = try ResponseHead(200, [Self.ranges, ("ETag", "\"1\"")], length: 250)
+  /// The length in the stored response, that in the part, and the result.
+  static let lengths: [(Int?, String, Int?)] = [
+    (250, "250", 250), (250, "*", 250), (nil, "250", 250), (nil, "*", nil),
+  ]
+
+  @Test(arguments: lengths)
+  func `the stored response or the part says how long the whole is`(
+    stored: Int?,
+    part: String,
+    whole: Int?
+  ) throws {
+    let first = try ResponseHead(200, [Self.ranges, Self.tag], length: stored)
     let resumption = try #require(Resumption(first, kept: 100, now: Self.now))
-    let part = try ResponseHead(206, [Self.rest, ("Content-Length", "150"), ("Date", "now")], length: 150)
-    let whole = resumption.completeHead(after: part)
-    #expect(whole.status == 200)
-    #expect(whole.contentLength == 250)
-    #expect(whole.fields["content-range"] == nil)
-    #expect(whole.fields["content-length"] == "250")
-    #expect(whole.fields["date"] == "now")
+    let range = ("Content-Range", "bytes 100-249/\(part)")
+    let head = try ResponseHead(206, [range, Self.tag], length: 150)
+    #expect(resumption.completeLength(after: head) == whole)
   }
 
   // MARK: Content-Range

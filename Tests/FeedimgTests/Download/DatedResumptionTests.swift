@@ -1,7 +1,7 @@
 import FeedimgModel
 import Testing
 
-@testable import FeedimgTransfer
+@testable import FeedimgPipeline
 
 /// Bodies whose versions differ only by their date.
 struct DatedResumptionTests {
