@@ -234,18 +234,6 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     if let context { send(response, context: context) }
   }
 
-  /// Sends a response through `write`, and then proceeds to the next request.
-  func proceed(after response: ServiceResponse, _ write: (EventLoopPromise<Void>) -> Void) {
-    guard let context else { return }
-    expect(within: limits.stall, context: context)
-    let sent = context.eventLoop.makePromise(of: Void.self)
-    write(sent)
-    sent.futureResult.assumeIsolated().whenSuccess {
-      // The response keeps its body until the client has taken it.
-      withExtendedLifetime(response) { self.finish(context: context) }
-    }
-  }
-
   /// The only request since the last call, if memory had its response; called before and after each input.
   func takeRepeatable() -> RepeatableRequest? {
     defer { begun = (0, nil) }

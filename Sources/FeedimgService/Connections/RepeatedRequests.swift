@@ -3,17 +3,15 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Responds to repeated requests for images in memory: neither decodes them nor encodes the head of the response again.
+/// Responds to repeated requests for images in memory without decoding them again.
 ///
-/// Programs request the images of a screen again and again, byte for byte. Equal bytes make equal requests, so the service
-/// remembers what the decoder made of them, and the head of the response. Each request still gets a
-/// new decision. All other input passes to the decoder. The service is correct without this file, which saves nearly half
-/// of the processor time of a small image.
+/// Programs request the images of a screen again and again, byte for byte. Equal bytes make equal requests, so the
+/// service remembers what the decoder made of them. Each request still gets a new decision. All other input passes to
+/// the decoder. The service is correct without this file, which only saves processor time for small images.
 ///
-/// Runs on the event loop of its connection, below the decoder and the encoder.
+/// Runs on the event loop of its connection, below the decoder.
 final class RepeatedRequestHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
-  typealias OutboundOut = IOData
 
   private let connection: ConnectionHandler
   private let requests: RepeatedRequests
@@ -28,7 +26,7 @@ final class RepeatedRequestHandler: ChannelInboundHandler {
     let bytes = unwrapInboundIn(data)
     let isFirst = isBetweenRequests && connection.isIdle
     if isFirst, let request = requests[bytes], let response = connection.response(to: request) {
-      return send(response, to: request, bytes, context: context)
+      return connection.send(response)
     }
     isBetweenRequests = bytes.readableBytesView.suffix(4).elementsEqual("\r\n\r\n".utf8)
     // A pipelined request may have begun between two inputs.
@@ -38,38 +36,6 @@ final class RepeatedRequestHandler: ChannelInboundHandler {
     if let request = connection.takeRepeatable(), isFirst, isBetweenRequests {
       requests.remember(request, for: bytes)
     }
-  }
-
-  /// Sends the response to a repeated request, and remembers its head.
-  ///
-  /// The connection sends all responses but whole images by itself.
-  private func send(
-    _ response: ServiceResponse,
-    to request: RepeatableRequest,
-    _ bytes: ByteBuffer,
-    context: ChannelHandlerContext
-  ) {
-    guard let head = response.encodedHead ?? newHead(of: response),
-      let body = response.data(context.channel.allocator)
-    else { return connection.send(response) }
-    if response.encodedHead == nil {
-      var request = request
-      request.request.encodedHead = head
-      requests.remember(request, for: bytes)
-    }
-    let date = connection.date.now()
-    context.write(wrapOutboundOut(.byteBuffer(head.bytes(with: response.fields, date))), promise: nil)
-    connection.proceed(after: response) { sent in
-      context.writeAndFlush(self.wrapOutboundOut(body), promise: sent)
-    }
-  }
-
-  /// The head of a response with a whole image; nil if its body takes several chunks or a field is not well-formed.
-  private func newHead(of response: ServiceResponse) -> EncodedHead? {
-    guard let version = response.version, response.length ?? 0 <= connection.limits.chunk,
-      response.fields.fields.allSatisfy(\.isWellFormed)
-    else { return nil }
-    return EncodedHead(connection.head(of: response), version)
   }
 }
 

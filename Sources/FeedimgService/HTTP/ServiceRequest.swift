@@ -8,8 +8,6 @@ struct ServiceRequest: Sendable {
   var body: [UInt8] = []
   /// The item in the query, where it has been read already.
   var item: FeedItem?
-  /// The head of an earlier response to the same request.
-  var encodedHead: EncodedHead?
   /// Whether the user asks for the original of the item, regardless of the policy.
   var asksForOriginal = false
 

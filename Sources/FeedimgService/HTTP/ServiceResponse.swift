@@ -1,5 +1,4 @@
 import FeedimgModel
-import NIOCore
 
 /// A response of the service.
 struct ServiceResponse: Sendable {
@@ -21,10 +20,6 @@ struct ServiceResponse: Sendable {
   var body: Body
   /// Whether the body was made for this response alone, so that it counts toward the limit for all bodies.
   var ownsBody = false
-  /// What the head depends on, besides the request; nil if the head cannot be sent again.
-  var version: EncodedHead.Version?
-  /// The head from an earlier response, to which ``fields`` are added.
-  var encodedHead: EncodedHead?
 
   init(_ status: Int = 200, fields: [(String, String)] = [], body: Body = .bytes([])) {
     self.status = status
@@ -52,11 +47,6 @@ struct ServiceResponse: Sendable {
     case .stream(let stream): stream.length
     case .events, .webSocket: nil
     }
-  }
-
-  /// The whole body, if it is in memory.
-  func data(_ allocator: ByteBufferAllocator) -> IOData? {
-    if case .bytes(let bytes) = body { .byteBuffer(allocator.buffer(bytes: bytes)) } else { nil }
   }
 
   /// Whether the response lasts until the client or the service closes the connection.

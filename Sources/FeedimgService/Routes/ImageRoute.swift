@@ -27,24 +27,11 @@ struct ImageRoute: Sendable {
       let image = loader.lookUpInMemory(item, by: { facts.current })
     else { return nil }
     let timing = LoadSteps.memoryTiming(ContinuousClock.now - start)
-    var response: ServiceResponse
-    if let head = request.encodedHead, head.version == image.version {
-      let status = CompleteImage.hit(image.timeLeft, in: .memory)
-      let fields = [("Cache-Status", status), ("Server-Timing", timing)]
-      response = ServiceResponse(fields: fields, body: .bytes(image.bytes[...]))
-      response.encodedHead = head
-      count(image.variant.role, of: image.item, in: image.situation, from: .memory, response, by: loader)
-    } else {
-      do throws(Problem) {
-        response = try self.response(to: request, CompleteImage(image, serverTiming: timing), of: loader)
-      } catch {
-        return error.response
-      }
+    do throws(Problem) {
+      return try response(to: request, CompleteImage(image, serverTiming: timing), of: loader)
+    } catch {
+      return error.response
     }
-    if request.method == "GET", case .bytes(let bytes) = response.body, bytes.count == image.bytes.count {
-      if response.status == 200 { response.version = image.version }
-    }
-    return response
   }
 
   /// Loads the image; the load ends when its last client disconnects.
@@ -191,19 +178,6 @@ struct ImageRoute: Sendable {
   private func item(of request: ServiceRequest) throws(Problem) -> FeedItem {
     guard request.method == "POST" else { return try request.target.item }
     return try request.items(otherScheme: 403).items.onlyItem
-  }
-}
-
-extension MemoryHit {
-  /// What the head of a response with this image depends on, besides the request.
-  fileprivate var version: EncodedHead.Version {
-    EncodedHead.Version(
-      role: variant.role,
-      policy: policy,
-      rule: decision.rule,
-      mediaType: mediaType,
-      checksum: checksum
-    )
   }
 }
 
