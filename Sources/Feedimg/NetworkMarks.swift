@@ -61,8 +61,8 @@ public struct NetworkMarks: Sendable {
   public static func activeNetwork() -> NetworkName? {
     // If two networks are active, the reader describes the deciding one first.
     let found = Mutex<NetworkName?>(nil)
-    let reader = NetlinkReader(mark: { identity in
-      found.withLock { $0 = $0 ?? identity.name }
+    let reader = NetlinkReader(mark: { names in
+      found.withLock { $0 = $0 ?? names.first }
       return nil
     })
     _ = reader.currentState()
@@ -87,16 +87,9 @@ public struct NetworkMark: Sendable, Hashable {
 }
 
 extension UserSettings {
-  /// Returns the user's mark of a network: by its name, or else by its device.
-  func mark(of identity: NetworkIdentity) -> Metered? {
-    markedNetworks[identity.name] ?? markedNetworks[.device(identity.device)]
-  }
-}
-
-extension NetworkIdentity {
-  /// The name under which a mark of the network is kept.
-  fileprivate var name: NetworkName {
-    if let wirelessName, !wirelessName.isEmpty { .ssid(wirelessName) } else { .device(device) }
+  /// Returns the user's mark of a network: that of the first of its names with a mark.
+  func mark(of names: [NetworkName]) -> Metered? {
+    names.lazy.compactMap { markedNetworks[$0] }.first
   }
 }
 

@@ -25,7 +25,7 @@ public struct NetworkStatus: Sendable {
     let services = NetworkServices(of: configuration)
     let reader = NetlinkReader(
       services: services,
-      mark: { identity in settings?.currentSettings().mark(of: identity) }
+      mark: { names in settings?.currentSettings().mark(of: names) }
     )
     guard let settings else {
       monitor = NetlinkMonitor(reader: reader)

@@ -16,7 +16,7 @@ enum Codec: String, Sendable, Hashable, CaseIterable {
 
   /// The codec of an image, by its first bytes.
   init(of bytes: some Collection<UInt8>) throws(DecodeError) {
-    let type = MediaType.sniff(Array(bytes.prefix(MediaType.prefixLength)), declared: nil)
+    let type = ImageFormat.sniff(Array(bytes.prefix(ImageFormat.prefixLength)), declared: nil)
     guard let type else { throw DecodeError(.unknownFormat, "these bytes are no known image") }
     guard let codec = Self(rawValue: type) else {
       throw DecodeError(.unknownFormat, "there is no decoder for `\(type)`")

@@ -9,9 +9,15 @@ package struct ImageFormat: Sendable {
   /// Whether a file with these first bytes has the format.
   let begins: @Sendable (ImagePrefix) -> Bool
   /// Whether the bytes reach the end that the format defines; true for a format without a known end mark.
-  let isWhole: @Sendable ([UInt8]) -> Bool
+  ///
+  /// If closing the connection ends a body, the body may be truncated without a sign (RFC 9112 §8). Then only
+  /// the format shows its end.
+  package let isWhole: @Sendable ([UInt8]) -> Bool
   /// Whether a file, or the first part of it, has more than one frame.
-  let isAnimated: @Sendable ([UInt8]) -> Bool
+  ///
+  /// Reads the structure of the file and decodes nothing. An animated PNG counts as a still image, because
+  /// the decoders read only its first frame.
+  package let isAnimated: @Sendable ([UInt8]) -> Bool
 
   private init(
     _ mediaType: String,
@@ -35,6 +41,21 @@ package struct ImageFormat: Sendable {
     let found = Self.all.first { $0.mediaType == name || $0.otherMediaTypes.contains(name) }
     guard let found else { return nil }
     self = found
+  }
+}
+
+// Servers often send a wrong type, so that the first bytes decide. Source: WHATWG MIME Sniffing §6.1, with
+// AVIF, HEIC (ISO/IEC 23008-12), JPEG XL (ISO/IEC 18181-2), TIFF and SVG.
+extension ImageFormat {
+  /// The number of bytes that ``sniff(_:declared:)`` inspects.
+  package static let prefixLength = 512
+
+  /// The media type of a body by its first ``prefixLength`` bytes; nil for an unknown format.
+  ///
+  /// The declared `Content-Type` counts only for an SVG whose root element starts after the prefix.
+  package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
+    let prefix = ImagePrefix(bytes: prefix, declared: declared)
+    return all.first { $0.begins(prefix) }?.mediaType
   }
 }
 

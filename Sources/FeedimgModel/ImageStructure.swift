@@ -1,18 +1,7 @@
-/// Checks whether an encoded image is complete, for transfers that cannot tell.
+/// Walks the parts of an encoded image, for the checks of ``ImageFormat``.
 ///
-/// If closing the connection ends a body, the body may be truncated without a sign (RFC 9112 §8). Then only
-/// the format shows its end. The check walks the parts of the file, because end marks also occur within data
-/// and in embedded previews, and some phones append videos.
-package enum ImageStructure {
-  /// Whether the bytes reach the end that the format defines; true for formats without a known end mark.
-  ///
-  /// The media type is that of ``MediaType/sniff(_:declared:)``.
-  package static func isWhole(_ bytes: [UInt8], mediaType: String) -> Bool {
-    ImageFormat(mediaType: mediaType)?.isWhole(bytes) ?? true
-  }
-}
-
-extension ImageStructure {
+/// End marks also occur within data and in embedded previews, and some phones append videos.
+enum ImageStructure {
   /// Whether every box is complete (ISO/IEC 14496-12 §4.2).
   static func hasEnd(ofBoxes bytes: [UInt8]) -> Bool {
     guard !bytes.isEmpty else { return false }
@@ -105,14 +94,6 @@ extension ImageStructure {
 }
 
 extension ImageStructure {
-  /// Whether the image, or the first part of it that has arrived, has more than one frame.
-  ///
-  /// Reads the structure of the file and decodes nothing. An animated PNG counts as a still image, because
-  /// the decoders read only its first frame. The media type is that of ``MediaType/sniff(_:declared:)``.
-  package static func isAnimated(_ bytes: [UInt8], mediaType: String) -> Bool {
-    ImageFormat(mediaType: mediaType)?.isAnimated(bytes) ?? false
-  }
-
   /// Reads the major brand, which image sequences have (AV1 Image File Format, §6.3).
   static func isSequence(ofAVIF bytes: [UInt8]) -> Bool { bytes.dropFirst(8).starts(with: "avis".utf8) }
 

@@ -51,7 +51,7 @@ public struct LoadedImage: Sendable, Hashable {
   /// Whether the image has more frames, as in an animated GIF, WebP or AVIF.
   ///
   /// Scans the bytes on each call, in a few microseconds, without decoding.
-  public var isAnimated: Bool { ImageStructure.isAnimated(bytes, mediaType: mediaType) }
+  public var isAnimated: Bool { ImageFormat(mediaType: mediaType)?.isAnimated(bytes) ?? false }
 
   package init(
     variant: ImageVariant,

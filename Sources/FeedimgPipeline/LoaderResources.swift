@@ -154,6 +154,28 @@ package final class ImageStorage: Sendable {
     disk.stop()
     writes.stop()
   }
+
+  /// Commits a body on the thread for writes, together with others that are ready at about the same time.
+  ///
+  /// Discards a body that cannot be stored.
+  func commit(
+    _ writer: any ImageWriting,
+    _ metadata: ImageMetadata
+  ) async -> Result<StoredImage, CacheError> {
+    await withTaskExecutorPreference(writes) { await commitOnPreferredExecutor(writer, metadata) }
+  }
+
+  @concurrent private func commitOnPreferredExecutor(
+    _ writer: any ImageWriting,
+    _ metadata: ImageMetadata
+  ) async -> Result<StoredImage, CacheError> {
+    do throws(CacheError) {
+      return .success(try await writer.commit(metadata, writes.afterwards))
+    } catch {
+      writer.discard()
+      return .failure(error)
+    }
+  }
 }
 
 /// The downloader with its scheduler and retries.

@@ -16,7 +16,7 @@ package final class NetlinkReader: Sendable {
   private let choose: @Sendable () -> NetworkServices
   private let adviceLifetime: Duration
   private let peer: @Sendable () -> String?
-  private let mark: @Sendable (NetworkIdentity) -> Metered?
+  private let mark: @Sendable ([NetworkName]) -> Metered?
 
   /// Creates a reader without opening a socket.
   ///
@@ -26,12 +26,13 @@ package final class NetlinkReader: Sendable {
   ///   - adviceLifetime: The lifetime of their replies. Zero asks at each reading.
   ///   - peer: The address of the last server that responded, such as `192.0.2.1`. The reader follows the
   ///     route to it.
-  ///   - mark: The user's mark of a network, or nil. Called on any thread.
+  ///   - mark: The user's mark of a network, or nil. Takes the names of the network, at least one and the most
+  ///     specific first. Called on any thread.
   package init(
     services: @escaping @autoclosure @Sendable () -> NetworkServices = .none,
     adviceLifetime: Duration = .zero,
     peer: @escaping @Sendable () -> String? = { nil },
-    mark: @escaping @Sendable (NetworkIdentity) -> Metered? = { _ in nil }
+    mark: @escaping @Sendable ([NetworkName]) -> Metered? = { _ in nil }
   ) {
     choose = services
     self.adviceLifetime = adviceLifetime
@@ -60,7 +61,7 @@ package final class NetlinkReader: Sendable {
       // Always, so that events do not accumulate.
       connection.drainEvents()
       if usesCache, let latest = connection.latest, latest.isValid(for: services, peer, at: .now),
-        latest.marks.allSatisfy({ mark($0.network) == $0.metered })
+        latest.marks.allSatisfy({ mark($0.names) == $0.metered })
       {
         keep(connection)
         return latest.state
@@ -84,10 +85,10 @@ package final class NetlinkReader: Sendable {
     _ peer: String?
   ) throws(NetlinkError) -> Reading {
     let start = ContinuousClock.now
-    var marks: [(network: NetworkIdentity, metered: Metered?)] = []
-    let survey = NetworkSurvey(kernel: connection.kernel, peer: peer.flatMap { IPAddress($0) }) { network in
-      let metered = self.mark(network)
-      marks.append((network, metered))
+    var marks: [(names: [NetworkName], metered: Metered?)] = []
+    let survey = NetworkSurvey(kernel: connection.kernel, peer: peer.flatMap { IPAddress($0) }) { names in
+      let metered = self.mark(names)
+      marks.append((names, metered))
       return metered
     } advise: {
       connection.adviser.advice(on: $0, from: services)
@@ -120,7 +121,7 @@ private struct Reading {
 
   let state: NetworkState
   /// The marks of the networks on the path.
-  let marks: [(network: NetworkIdentity, metered: Metered?)]
+  let marks: [(names: [NetworkName], metered: Metered?)]
   let services: NetworkServices
   let peer: String?
   /// On a clock that continues while the machine sleeps.

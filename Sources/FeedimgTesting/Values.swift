@@ -58,13 +58,13 @@ extension LoadedImage {
     bitmap: Bitmap? = nil
   ) -> LoadedImage? {
     guard let variant = item[role] else { return nil }
-    let prefix = Array(bytes.prefix(MediaType.prefixLength))
+    let prefix = Array(bytes.prefix(ImageFormat.prefixLength))
     var image = LoadedImage(
       variant: variant,
       source: source,
       resolution: .fake(item, image: ShownImage(role)),
       bytes: bytes,
-      mediaType: MediaType.sniff(prefix, declared: nil) ?? "application/octet-stream",
+      mediaType: ImageFormat.sniff(prefix, declared: nil) ?? "application/octet-stream",
       path: nil
     )
     image.bitmap = bitmap

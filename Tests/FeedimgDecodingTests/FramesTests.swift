@@ -76,14 +76,16 @@ import Testing
   @Test(arguments: Fixture.whole) func `an animation is detected without decoding`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     let mediaType = try Codec(of: bytes).rawValue
-    #expect(ImageStructure.isAnimated(bytes, mediaType: mediaType) == (try Fixture.decode(bytes).isAnimated))
+    let format = try #require(ImageFormat(mediaType: mediaType))
+    #expect(format.isAnimated(bytes) == (try Fixture.decode(bytes).isAnimated))
   }
 
   @Test(arguments: DecodingTests.animations.map(\.0))
   func `a partial file is animated from the beginning of the second frame on`(_ file: String) throws {
     let bytes = try Fixture.bytes(file)
     let mediaType = try Codec(of: bytes).rawValue
-    let told = (0...bytes.count).map { ImageStructure.isAnimated(Array(bytes[..<$0]), mediaType: mediaType) }
+    let format = try #require(ImageFormat(mediaType: mediaType))
+    let told = (0...bytes.count).map { format.isAnimated(Array(bytes[..<$0])) }
     #expect(told.first == false && told.last == true)
     #expect(!told.drop { !$0 }.contains(false))
   }
@@ -100,6 +102,6 @@ import Testing
     ] as [(String, [UInt8])]
   )
   func `a broken structure is not an animation`(_ mediaType: String, _ bytes: [UInt8]) {
-    #expect(!ImageStructure.isAnimated(bytes, mediaType: mediaType))
+    #expect(ImageFormat(mediaType: mediaType)?.isAnimated(bytes) == false)
   }
 }

@@ -98,6 +98,6 @@ struct ImageStructureTests {
     _ isWhole: Bool,
     _ reason: String
   ) {
-    #expect(ImageStructure.isWhole(bytes, mediaType: type) == isWhole, "\(reason)")
+    #expect(ImageFormat(mediaType: type)?.isWhole(bytes) == isWhole, "\(reason)")
   }
 }

@@ -102,13 +102,25 @@ import Testing
     }
   }
 
-  @Test func `the user's mark is found by the identity of the network`() throws {
-    var kernel = Machine.machine.routed(3)
-    kernel.networks["wlan0"] = WirelessNetwork(name: "café")
-    let survey = NetworkSurvey(kernel: kernel, mark: { $0.wirelessName == "café" ? .yes : nil })
-    #expect(try survey.state().metered == .yes)
-    let other = NetworkSurvey(kernel: Machine.machine.routed(2), mark: { $0.device == "eth0" ? .yes : nil })
-    #expect(try other.state().metered == .yes)
+  @Test(
+    arguments: [
+      (3, "café", [.ssid("café"), .device("wlan0")], "a Wi-Fi network has its own name first"),
+      (3, "", [.device("wlan0")], "an empty name does not count"),
+      (3, nil, [.device("wlan0")], "the name is unknown"),
+      (2, nil, [.device("eth0")], "a cable has no name"),
+    ] as [(Int32, String?, [NetworkName], String)]
+  )
+  func `the user's mark is found by the names of the network`(
+    _ index: Int32,
+    _ ssid: String?,
+    _ names: [NetworkName],
+    _ reason: String
+  ) throws {
+    var kernel = Machine.machine.routed(index)
+    kernel.networks["wlan0"] = WirelessNetwork(name: ssid)
+    let survey = NetworkSurvey(kernel: kernel, mark: { $0 == names ? .yes : nil })
+    let state = try survey.state()
+    #expect(state.meteredReason == "the user marked this network as metered", "\(reason)")
   }
 
   @Test func `a modem during a call carries no data`() throws {

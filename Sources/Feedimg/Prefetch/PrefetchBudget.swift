@@ -73,9 +73,9 @@ struct PrefetchBudget: Sendable {
   /// - Parameters:
   ///   - index: Identifies the load until ``leave(_:)``.
   ///   - size: The size that the item declares; nil if it declares none.
-  ///   - key: Identifies the image.
+  ///   - key: Identifies the image; nil if that does not matter.
   /// - Returns: What to do. On `wait`, call again after another load is noted or leaves.
-  mutating func enter(_ index: Int, size: ByteCount?, of key: String? = nil) -> Entry {
+  mutating func enter(_ index: Int, size: ByteCount?, of key: String?) -> Entry {
     let known = size.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }
     if let known, known > perImage { return .leaveOut(.tooLarge) }
     if key != nil, loads.values.contains(where: { $0.key == key }) { return .wait }
@@ -96,7 +96,7 @@ struct PrefetchBudget: Sendable {
   ///   - progress: The bytes received, and the length if known.
   ///   - isFirst: Whether this load comes first among the callers of the transfer; all get the same progress.
   /// - Returns: Why the load must stop; nil if it continues.
-  mutating func note(_ index: Int, _ progress: LoadProgress, isFirst: Bool = true) -> Prefetch.Reason? {
+  mutating func note(_ index: Int, _ progress: LoadProgress, isFirst: Bool) -> Prefetch.Reason? {
     guard var load = loads[index] else { return nil }
     load.pays = isFirst
     let (position, length) = (

@@ -162,10 +162,10 @@ final class PrefetchWorker: Sendable {
     _ decided: (resolution: Resolution, generation: Int?)
   ) async {
     var operation = ImageLoad(loader: loader, item: items[index], facts: [:])
-    (operation.handle, operation.waitsForUnresponsiveHosts) = (LoadHandle(.prefetch), !waits)
+    (operation.handle, operation.limits.waitsForUnresponsiveHosts) = (LoadHandle(.prefetch), !waits)
     operation.listener = { [weak self] in self?.note($0, index, isFirst: $2) }
     operation.decided = decided
-    operation.allowsFallback = { [weak self] in
+    operation.limits.allowsFallback = { [weak self] in
       if case .load = self?.verdict($0) { true } else { false }
     }
     let load = PipelineActor.task { [operation] in

@@ -154,8 +154,8 @@ final class SlotTask: Sendable {
     guard let shown = screen.latest else { return }
     calls.leave()
     var load = ImageLoad(loader: loader, item: shown.item, facts: facts)
-    load.waitsForStorage = false
-    (load.handle, load.waitsForUnresponsiveHosts) = (handle, false)
+    load.handle = handle
+    (load.limits.waitsForStorage, load.limits.waitsForUnresponsiveHosts) = (false, false)
     let scans = presenter(attempt, shown)
     load.listener = { [self] progress, load, _ in
       guard progress.received.bytes > 0 else { return }

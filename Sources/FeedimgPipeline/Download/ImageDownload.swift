@@ -149,11 +149,7 @@ import FeedimgSystem
         mediaType: whole.mediaType,
         response: whole.response
       )
-      let writes = resources.storage.writes
-      let committed = await withTaskExecutorPreference(writes) {
-        await Self.commit(writer, metadata, on: writes)
-      }
-      switch committed {
+      switch await resources.storage.commit(writer, metadata) {
       case .success(let image): stored = image
       case .failure(let error): obstacle = "not kept: \(error)"
       }
@@ -168,20 +164,6 @@ import FeedimgSystem
     (image.checksum, image.path) = (stored?.checksum, stored?.path)
     image.notes += [obstacle].compactMap { $0 }
     return image
-  }
-
-  /// Commits a body to the store, on the executor that the task prefers.
-  @concurrent private nonisolated static func commit(
-    _ writer: any ImageWriting,
-    _ metadata: ImageMetadata,
-    on writes: ThreadExecutor
-  ) async -> Result<StoredImage, CacheError> {
-    do throws(CacheError) {
-      return .success(try await writer.commit(metadata, writes.afterwards))
-    } catch {
-      writer.discard()
-      return .failure(error)
-    }
   }
 }
 

@@ -178,8 +178,8 @@ final class IncomingResponse: Sendable {
         storedCount: partial.bytes.count
       )
       state.hasPartial = true
-      state.body.mediaType = MediaType.sniff(
-        Array(partial.bytes.prefix(MediaType.prefixLength)),
+      state.body.mediaType = ImageFormat.sniff(
+        Array(partial.bytes.prefix(ImageFormat.prefixLength)),
         declared: partial.response.head.fields["Content-Type"]
       )
     }
@@ -447,7 +447,7 @@ final class IncomingResponse: Sendable {
     guard state.request.isReceiving else { return chunk }
     if purpose.isImage { state.body.bytes.append(contentsOf: bytes) }
     state.body.count += bytes.count
-    if purpose.isImage, state.body.mediaType == nil, state.body.count >= MediaType.prefixLength {
+    if purpose.isImage, state.body.mediaType == nil, state.body.count >= ImageFormat.prefixLength {
       state.body.mediaType = try recognise(state.body)
     }
     // Callers hear of the first bytes of each request, then every 16 ms or 16 KiB, so that data limits can
@@ -581,7 +581,8 @@ final class IncomingResponse: Sendable {
       let message = "the body ended after \(body.count) of \(total) bytes"
       throw LoadError(.truncated, url: purpose.url, message: message)
     }
-    if purpose.isImage, response.head.endsByClosing, !ImageStructure.isWhole(body.bytes, mediaType: mediaType)
+    if purpose.isImage, response.head.endsByClosing,
+      ImageFormat(mediaType: mediaType)?.isWhole(body.bytes) == false
     {
       throw LoadError(.truncated, url: purpose.url, message: "the body ended before the image was whole")
     }
@@ -623,7 +624,7 @@ final class IncomingResponse: Sendable {
   // MARK: Errors
 
   private func recognise(_ body: Body) throws(LoadError) -> String {
-    try MediaType.recognise(
+    try ImageFormat.recognise(
       body.bytes,
       declared: body.response?.head.fields["Content-Type"],
       from: purpose.url

@@ -20,7 +20,7 @@ extension StoredResponse {
   }
 }
 
-extension MediaType {
+extension ImageFormat {
   /// Recognises the media type of a body by its first bytes, ``prefixLength`` or all.
   ///
   /// - Throws: `notAnImage` if the body is not a supported image.

@@ -1,6 +1,5 @@
 import FeedimgHTTPCache
 import FeedimgModel
-import FeedimgSystem
 
 /// One exchange with a server for the clients of `GET /v1/fetch`: the request, and the use of its response.
 struct FetchExchange: Sendable {
@@ -84,13 +83,7 @@ struct FetchExchange: Sendable {
     )
     try await session.perform()
     let whole = try incoming.finish()
-    if let writer = whole.writer {
-      await resources.storage.writes.run {
-        // A response that cannot be stored is fetched again next time.
-        _ = try? cache.store.commit(writer, whole.response, to: request)
-        writer.discard()
-      }
-    }
+    if let writer = whole.writer { await cache.store.commit(writer, whole.response, to: request) }
     return whole.response
   }
 

@@ -258,14 +258,10 @@ struct ResponseStore: Sendable {
   /// Tells the disk that a response was used from memory.
   func noteUse(of hit: Hit) { resources.storage.uses.note(hit.key, for: hit.response.varied) }
 
-  /// Commits the body of a response.
-  func commit(
-    _ writer: any ImageWriting,
-    _ response: StoredResponse,
-    to request: FetchRequest
-  ) throws(CacheError) {
+  /// Commits the body of a response; one that cannot be stored is fetched again next time.
+  func commit(_ writer: any ImageWriting, _ response: StoredResponse, to request: FetchRequest) async {
     let metadata = metadata(response, to: request)
-    _ = try writer.commit(metadata)
+    guard case .success = await resources.storage.commit(writer, metadata) else { return }
     resources.storage.memory.remove(metadata.key)
   }
 

@@ -36,10 +36,12 @@ extension ImageLoader {
     guard !isForWhole else { return .whole(try await operation.run()) }
     let (first, leave) = await Promise<Result<ImageDelivery, LoadError>>.of { promise in
       var operation = operation
-      operation.onResponse = { image in
-        if image.isLong { promise.resolve(.success(.arriving(image, leave: {}))) }
-      }
-      operation.isDelivered = { promise.current != nil }
+      operation.reader = ImageLoad.Reader(
+        onResponse: { image in
+          if image.isLong { promise.resolve(.success(.arriving(image, leave: {}))) }
+        },
+        hasBytes: { promise.current != nil }
+      )
       do throws(LoadError) {
         promise.resolve(.success(.whole(try await operation.run())))
       } catch {

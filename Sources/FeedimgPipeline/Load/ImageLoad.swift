@@ -16,25 +16,32 @@ package struct ImageLoad: Sendable {
   /// Returns the pixels to make once the image has arrived; nil for none.
   package var pixels: @Sendable () -> DecodeRequest? = { nil }
 
-  // Callbacks of the caller:
   /// Hears of the progress, first with the head of the response and zero bytes.
   package var listener: InFlightLoad.Listener?
-  /// Called as soon as readers can read the arriving image.
-  var onResponse: (@Sendable (StreamingImage) -> Void)?
   /// Receives the steps of this load, in addition to the observers of the loader.
   var observer: (any LoadObserving)?
-
-  // Limits that the caller sets:
-  /// Whether to wait for a host that does not respond; callers that subscribe to its circuit pass false.
-  package var waitsForUnresponsiveHosts = true
-  /// Whether the load may fetch a thumbnail in place of an original that failed.
-  package var allowsFallback: @Sendable (Resolution) -> Bool = { _ in true }
-  /// Whether a reader already has bytes of the image, so that no other image may replace it.
-  var isDelivered: @Sendable () -> Bool = { false }
-  /// Whether to return only once the image is stored, with its file.
-  package var waitsForStorage = true
+  var reader: Reader?
+  package var limits = Limits()
   /// A decision that the caller has just made, with the generation of the facts before it.
   package var decided: (resolution: Resolution, generation: Int?)?
+
+  /// Reads the image while it arrives.
+  struct Reader: Sendable {
+    /// Called as soon as the arriving image can be read.
+    let onResponse: @Sendable (StreamingImage) -> Void
+    /// Whether the reader has bytes of the image, so that no other image may replace it.
+    let hasBytes: @Sendable () -> Bool
+  }
+
+  /// What a load may wait for and fetch.
+  package struct Limits: Sendable {
+    /// Whether to wait for a host that does not respond; callers that subscribe to its circuit do not.
+    package var waitsForUnresponsiveHosts = true
+    /// Whether to return only once the image is stored, with its file.
+    package var waitsForStorage = true
+    /// Whether the load may fetch a thumbnail in place of an original that failed.
+    package var allowsFallback: @Sendable (Resolution) -> Bool = { _ in true }
+  }
 
   /// The steps that follow from one decision.
   struct Plan: Sendable {
@@ -66,6 +73,7 @@ package struct ImageLoad: Sendable {
 
   private var resources: LoaderResources { loader.resources }
   private var isReload: Bool { cache == .reload }
+  private var isDelivered: Bool { reader?.hasBytes() ?? false }
 
   /// The number of times that a load may find a cached image missing or damaged before it fails.
   private static let maximumMisses = 3
@@ -87,7 +95,7 @@ package struct ImageLoad: Sendable {
         case .image(let image): return image
         case .next(let next): plan = next
         case .outdated:
-          guard !isDelivered() else {
+          guard !isDelivered else {
             throw LoadError(.cancelled, message: "the decision changed while the image was being read")
           }
           plan = try self.plan()
@@ -127,7 +135,7 @@ package struct ImageLoad: Sendable {
       return .next(try fallback(after: LoadError(error, of: plan.variant.url), plan))
     }
     // The file, for a caller that needs it.
-    return .image(waitsForStorage ? try await image.stored(loaded) : loaded)
+    return .image(limits.waitsForStorage ? try await image.stored(loaded) : loaded)
   }
 
   // MARK: Plan
@@ -199,7 +207,7 @@ package struct ImageLoad: Sendable {
   /// Returns the image from the load of its key; nil if the decision changes meanwhile.
   @PipelineActor private func fetched(_ plan: Plan) async throws(LoadError) -> FetchedImage? {
     let variant = plan.variant
-    if !waitsForUnresponsiveHosts, let silence = resources.transport.retries.silence(of: variant.url) {
+    if !limits.waitsForUnresponsiveHosts, let silence = resources.transport.retries.silence(of: variant.url) {
       throw silence
     }
     let identity = loader.identity.adapted(to: plan.situation, for: variant.url)
@@ -231,7 +239,7 @@ package struct ImageLoad: Sendable {
         let image = try await retries.perform(
           variant.url,
           key: failureKey,
-          waitsForSilence: waitsForUnresponsiveHosts
+          waitsForSilence: limits.waitsForUnresponsiveHosts
         ) { attempt async throws(LoadError) in
           let download = ImageDownload(
             resources: resources,
@@ -240,7 +248,7 @@ package struct ImageLoad: Sendable {
             identity: identity,
             fields: fields,
             cache: cache,
-            waitsForStorage: waitsForStorage,
+            waitsForStorage: limits.waitsForStorage,
             load: load
           )
           return try await download.run(attempt).unconditional(variant.url)
@@ -261,7 +269,7 @@ package struct ImageLoad: Sendable {
   }
 
   private func responseListener(_ plan: Plan) -> InFlightLoad.ResponseListener? {
-    guard let onResponse else { return nil }
+    guard let onResponse = reader?.onResponse else { return nil }
     return { response in
       onResponse(
         StreamingImage(
@@ -320,11 +328,11 @@ package struct ImageLoad: Sendable {
       if plan.failure != nil {
         let instead = withoutOriginal(trustingNetwork: true)
         guard instead.decision.image == .thumbnail else { return false }
-        return instead.decision.load == nil || allowsFallback(instead)
+        return instead.decision.load == nil || limits.allowsFallback(instead)
       }
       let resolution = self.resolution(trustingNetwork: true)
       let image = resolution.decision.image
-      guard image == plan.resolution.decision.image || image > plan.resolution.decision.image && isDelivered()
+      guard image == plan.resolution.decision.image || image > plan.resolution.decision.image && isDelivered
       else {
         return false
       }
@@ -421,7 +429,7 @@ package struct ImageLoad: Sendable {
     var failure = error
     failure.resolution = plan.resolution
     guard error.code != .cancelled, plan.variant.role == .original, let thumbnail = item.thumbnail,
-      !isDelivered()
+      !isDelivered
     else { throw failure }
     guard !Task.isCancelled else {
       throw LoadError(.cancelled, url: plan.variant.url, message: "the load was cancelled")
@@ -431,7 +439,7 @@ package struct ImageLoad: Sendable {
     // An unreachable server cannot deliver the thumbnail either.
     let failedOrigin = failure.servers.first?.origin ?? plan.variant.url.origin
     let isDown = failure.isUnreachable && thumbnail.url.origin == failedOrigin
-    guard instead.decision.image == .thumbnail, !fetches || !isDown && allowsFallback(instead) else {
+    guard instead.decision.image == .thumbnail, !fetches || !isDown && limits.allowsFallback(instead) else {
       throw failure
     }
     return Plan(

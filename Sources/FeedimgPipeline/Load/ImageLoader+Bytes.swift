@@ -69,7 +69,8 @@ extension ImageLoader {
     let (url, role, settings) = (variant.url, variant.role, resources.sources.settings.currentSettings())
     let key = identity.key(of: url)
     let (memory, store) = (resources.storage.memory, resources.storage.store)
-    guard let mediaType = MediaType.sniff(Array(bytes.prefix(MediaType.prefixLength)), declared: nil) else {
+    guard let mediaType = ImageFormat.sniff(Array(bytes.prefix(ImageFormat.prefixLength)), declared: nil)
+    else {
       throw LoadError(.notAnImage, url: url, message: "the bytes are not a supported image")
     }
     guard bytes.count <= settings.downloadLimit.bytes else {
@@ -106,19 +107,21 @@ extension ImageLoader {
       throw LoadError(.unavailable, url: url, message: "an older file stays: \(error)")
     }
     let metadata = ImageMetadata(key: key, role: role, mediaType: mediaType, response: response)
-    let stored = await resources.storage.writes.run {
-      Result { () throws(CacheError) -> StoredImage in
+    let written = await resources.storage.writes.run {
+      Result { () throws(CacheError) -> any ImageWriting in
+        // A writer that is released without a commit leaves no bytes.
         let writer = try store.makeWriter()
-        defer { writer.discard() }
         try bytes.withUnsafeBytes { buffer in
           Result { () throws(CacheError) -> Void in try writer.write(buffer) }
         }.get()
-        return try writer.commit(metadata)
+        return writer
       }
     }
-    switch stored {
-    case .success(let stored): memory.noteFile(stored.path, of: image, for: key)
-    case .failure(let error): throw LoadError(.unavailable, url: url, message: "not kept: \(error)")
+    do throws(CacheError) {
+      let stored = try await resources.storage.commit(written.get(), metadata).get()
+      memory.noteFile(stored.path, of: image, for: key)
+    } catch {
+      throw LoadError(.unavailable, url: url, message: "not kept: \(error)")
     }
   }
 }

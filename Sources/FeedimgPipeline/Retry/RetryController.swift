@@ -77,7 +77,7 @@ import Synchronization
   ///
   /// - Parameters:
   ///   - url: The URL, whose origin identifies failures of the server.
-  ///   - key: Identifies failures of the image; see ``RequestIdentity/failureKey(of:)``. Nil for that of the URL.
+  ///   - key: Identifies failures of the image; see ``RequestIdentity/failureKey(of:)``.
   ///   - waitsForSilence: Whether to wait for a host that does not respond; otherwise the load fails at once.
   ///   - isRevalidation: Whether to make one attempt only, without a wait, and to remember no failure of the image.
   ///   - attempt: Makes one attempt, and reports its requests and responses to the given ``Attempt``.
@@ -85,12 +85,12 @@ import Synchronization
   /// - Throws: The failure of the last attempt, or of an earlier load if no attempt is made.
   func perform<Value>(
     _ url: ImageURL,
-    key: String? = nil,
+    key: String,
     waitsForSilence: Bool = true,
     isRevalidation: Bool = false,
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
-    let key = NegativeCache.Key.load(key ?? url.key)
+    let key = NegativeCache.Key.load(key)
     if !isRevalidation, let known = negatives.withLock({ $0.error(of: key, at: time.now()) }) { throw known }
     let end = time.now() + Self.maximumProgress
     var (tries, furthest) = (0, 0)

@@ -183,9 +183,6 @@ struct BandwidthMeter: Sendable {
   private var logarithm: Double?
   private var candidate: (category: BandwidthClass, samples: Int)?
 
-  /// The estimate in bits per second; nil before the first sample.
-  var estimate: Double? { logarithm.map { exp($0) } }
-
   /// Adds a sample.
   ///
   /// - Parameters:

@@ -24,7 +24,7 @@ package final class UsageMeter: Sendable {
   private let ledger: any UsageKeeping
   private let network: any NetworkMonitoring
   private let time: MonotonicTime
-  private let writes: ThreadExecutor?
+  private let writes: ThreadExecutor
   /// Guards the network and the count; the ledger adds in memory under the lock, and writes outside.
   private let state = Mutex(State())
   /// Held while the ledger writes, so that a program that exits waits for traffic on its way there.
@@ -35,7 +35,7 @@ package final class UsageMeter: Sendable {
     _ ledger: any UsageKeeping,
     network: any NetworkMonitoring,
     time: MonotonicTime,
-    on writes: ThreadExecutor? = nil
+    on writes: ThreadExecutor
   ) {
     (self.ledger, self.network, self.time, self.writes) = (ledger, network, time, writes)
   }
@@ -91,7 +91,6 @@ package final class UsageMeter: Sendable {
   /// Writes on the thread for writes, once for all transfers that end meanwhile.
   private func endTransfer() {
     record()
-    guard let writes else { return write() }
     writes.afterwards { self.write() }
   }
 

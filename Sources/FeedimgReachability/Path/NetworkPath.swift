@@ -20,19 +20,6 @@ enum PathFinding: Hashable, Sendable {
   case none(String)
 }
 
-/// The properties that distinguish networks for the user.
-package struct NetworkIdentity: Hashable, Sendable {
-  /// The interface that carries the data, at the end of the path.
-  package var device: String
-  /// The name of the Wi-Fi network; nil for others, and if it is not text.
-  package var wirelessName: String?
-
-  package init(device: String, wirelessName: String? = nil) {
-    self.device = device
-    self.wirelessName = wirelessName
-  }
-}
-
 extension NetworkState {
   /// No path leads to the internet.
   static func offline(_ reason: String) -> NetworkState {

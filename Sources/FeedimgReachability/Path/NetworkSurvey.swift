@@ -6,8 +6,8 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
   let kernel: Kernel
   /// The last server on the internet that responded, if known.
   var peer: IPAddress?
-  /// The user's mark of a network.
-  var mark: (NetworkIdentity) -> Metered? = { _ in nil }
+  /// The user's mark of a network with these names, the most specific one first.
+  var mark: ([NetworkName]) -> Metered? = { _ in nil }
   /// The advice of the network services on a path.
   var advise: (NetworkPath) -> NetworkAdvice = { _ in NetworkAdvice() }
 
@@ -76,12 +76,21 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
     return kernel.wirelessNetwork(of: link)
   }
 
+  /// The names of a network: its Wi-Fi name, if any, and the interface that carries the data.
+  ///
+  /// An empty Wi-Fi name does not count.
+  private static func names(of wireless: WirelessNetwork?, over link: Link) -> [NetworkName] {
+    let device = NetworkName.device(link.name)
+    guard let ssid = wireless?.name, !ssid.isEmpty else { return [device] }
+    return [.ssid(ssid), device]
+  }
+
   private func describe(_ path: NetworkPath) -> NetworkState {
     var metering = Metering(end: path.end, wireless: wirelessNetwork(path), gateway: path.nextHop.gateway)
     guard let link = path.links.last else { return NetworkState(path, metering) }
     if path.end.mayBePhone { metering.isLeasedByPhone = kernel.isLeasedByPhone(link) }
-    let identity = NetworkIdentity(device: link.name, wirelessName: metering.wireless?.name)
-    if let statement = mark(identity) { metering.statements.append(.user(statement)) }
+    let names = Self.names(of: metering.wireless, over: link)
+    if let statement = mark(names) { metering.statements.append(.user(statement)) }
     let advice = advise(path)
     if advice.isSuspended { return .offline("the modem of `\(link.name)` is suspended, as during a call") }
     if let statement = advice.statement { metering.statements.append(statement) }

@@ -208,10 +208,7 @@ extension RequestTarget {
       do throws(FeedItemError) {
         items = try FeedItem.items(json: Array(text.utf8))
       } catch {
-        guard !error.namesOtherScheme else {
-          throw Problem(403, "`item`: \(error)", code: "forbidden-scheme")
-        }
-        throw Problem(error.column == nil ? 422 : 400, "`item`: \(error)")
+        throw Problem(error, in: "`item`: ", otherScheme: 403)
       }
       return try items.onlyItem
     }

@@ -34,9 +34,7 @@ enum ItemDocument {
         self = .items(try FeedItem.items(in: values), values)
         return
       } catch {
-        let isScheme = error.namesOtherScheme && otherScheme != 422
-        let code = isScheme ? "forbidden-scheme" : nil
-        (problem, fault) = (Problem(isScheme ? otherScheme : 422, "\(error)", code: code), error)
+        (problem, fault) = (Problem(error, otherScheme: otherScheme), error)
       }
     } catch {
       (problem, fault) = (Problem(400, "\(notJSON): \(error)"), FeedItemError(error))
@@ -53,5 +51,19 @@ enum ItemDocument {
     } catch {
       throw Problem(error.code == .invalidEntry ? 422 : 400, "\(error)")
     }
+  }
+}
+
+extension Problem {
+  /// The problem of an item that cannot be read: 400 for malformed JSON, and 422 for an invalid item.
+  ///
+  /// - Parameters:
+  ///   - error: The error of the item.
+  ///   - place: The beginning of the message, such as the name of a parameter.
+  ///   - otherScheme: The status for an item whose URL is of another scheme than http and https.
+  init(_ error: FeedItemError, in place: String = "", otherScheme: Int) {
+    let isForbidden = error.namesOtherScheme && otherScheme != 422
+    let status = isForbidden ? otherScheme : error.column == nil ? 422 : 400
+    self.init(status, "\(place)\(error)", code: isForbidden ? "forbidden-scheme" : nil)
   }
 }

@@ -158,10 +158,10 @@ import Testing
     for (number, step) in row.steps.enumerated() {
       switch step {
       case .enter(let index, let size, let entry):
-        #expect(allowance.enter(index, size: size.map { ByteCount($0) }) == entry, "step \(number)")
+        #expect(allowance.enter(index, size: size.map { ByteCount($0) }, of: nil) == entry, "step \(number)")
       case .note(let index, let received, let total, let reason):
         let told = LoadProgress(received: ByteCount(received), total: total.map { ByteCount($0) })
-        #expect(allowance.note(index, told) == reason, "step \(number)")
+        #expect(allowance.note(index, told, isFirst: true) == reason, "step \(number)")
       case .leave(let index): allowance.leave(index)
       case .enterSame(let index, let size, let entry):
         let size = size.map { ByteCount($0) }

@@ -13,6 +13,7 @@ import Testing
 @Suite struct UsageMeterTests {
   let ledger = TestLedger()
   let time = ManualTime()
+  private let writes = ThreadExecutor("test")
 
   private func item(_ host: String = "pictures.example", size: Int? = nil) throws -> FeedItem {
     var original = ImageVariant(role: .original, url: try ImageURL("http://\(host)/a.jpg"))
@@ -92,7 +93,7 @@ import Testing
 
   @Test func `after a handover the new network is charged for the following bytes`() async throws {
     let network = TestLoader.Network(.wifi)
-    let meter = UsageMeter(ledger, network: network, time: time.time)
+    let meter = UsageMeter(ledger, network: network, time: time.time, on: writes)
     let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
     tally.add(10)
     network.become(.cellular, metered: .yes)
@@ -108,7 +109,7 @@ import Testing
   @Test func `bytes before a silence are recorded after the interval, and silence causes no wake-ups`()
     async throws
   {
-    let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
+    let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time, on: writes)
     let tallies = try (1...3).map { meter.begin(try ImageURL("http://pictures.example/\($0).jpg")) }
     for tally in tallies { tally.add(10) }
     await time.pass(UsageMeter.interval - .milliseconds(1), when: 1)
@@ -123,7 +124,7 @@ import Testing
   }
 
   @Test func `a program that ends during a transfer counts it once`() async throws {
-    let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time)
+    let meter = UsageMeter(ledger, network: TestLoader.Network(.wifi), time: time.time, on: writes)
     let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
     tally.add(10)
     meter.endAll()
@@ -145,13 +146,13 @@ import Testing
 
   @Test func `when a program ends no count is still on its way to the ledger`() async throws {
     let slow = SlowLedger(ledger)
-    let meter = UsageMeter(slow, network: TestLoader.Network(.wifi), time: time.time)
+    let meter = UsageMeter(slow, network: TestLoader.Network(.wifi), time: time.time, on: writes)
     let tally = meter.begin(try ImageURL("http://pictures.example/a.jpg"))
     tally.add(10)
-    // Each on a thread of its own, as they wait for each other.
-    let writer = Task(executorPreference: ThreadExecutor("test")) { tally.end() }
+    tally.end()
     while !slow.isAsked { await Task.yield() }
     let ended = RecordedValues<[String]>()
+    // On another thread, as it waits for the ledger.
     let ending = Task(executorPreference: ThreadExecutor("test")) {
       meter.endAll()
       ended.add(ledger.lines)
@@ -161,7 +162,6 @@ import Testing
     slow.gate.open()
     await ending.value
     #expect(ended.all == [["wifi no 10 1"]])
-    await writer.value
   }
 
   /// The progress of a download, and the network.

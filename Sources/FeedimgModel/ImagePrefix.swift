@@ -1,20 +1,4 @@
-/// Detects an image format from its first bytes, because servers often send a wrong type.
-///
-/// Source: WHATWG MIME Sniffing §6.1, with AVIF, HEIC (ISO/IEC 23008-12), JPEG XL (ISO/IEC 18181-2), TIFF and SVG.
-package enum MediaType {
-  /// The number of bytes that ``sniff(_:declared:)`` inspects.
-  package static let prefixLength = 512
-
-  /// The media type of a body by its first ``prefixLength`` bytes; nil for an unknown format.
-  ///
-  /// The declared `Content-Type` counts only for an SVG whose root element starts after the prefix.
-  package static func sniff(_ prefix: [UInt8], declared: String?) -> String? {
-    let prefix = ImagePrefix(bytes: prefix, declared: declared)
-    return ImageFormat.all.first { $0.begins(prefix) }?.mediaType
-  }
-}
-
-/// The first ``MediaType/prefixLength`` bytes of a file, and the media type that its server declared.
+/// The first ``ImageFormat/prefixLength`` bytes of a file, and the media type that its server declared.
 struct ImagePrefix {
   let bytes: [UInt8]
   let declared: String?
@@ -51,7 +35,7 @@ struct ImagePrefix {
     if root.prefixMatch(of: /(?i)<svg([\s\/:>]|$)/) != nil { return true }
     // Comments and a document type may fill the prefix; then only the server's type is left.
     let isOpen = root.isEmpty || root.prefixMatch(of: /(?i)<(!--|\?|!doctype\s+svg)/) != nil
-    return isOpen && bytes.count >= MediaType.prefixLength
+    return isOpen && bytes.count >= ImageFormat.prefixLength
       && declared?.lowercased().hasPrefix("image/svg+xml") ?? false
   }
 }

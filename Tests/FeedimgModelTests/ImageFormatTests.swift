@@ -1,7 +1,7 @@
 import FeedimgModel
 import Testing
 
-struct MediaTypeTests {
+struct ImageFormatTests {
   static let signatures: [(bytes: [UInt8], type: String?, reason: String)] = [
     ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg", "the first bytes of an image"),
     ([0xFF, 0xD8], nil, "cut short"),
@@ -53,7 +53,7 @@ struct MediaTypeTests {
 
   @Test(arguments: signatures)
   func `an image is recognised by its first bytes`(_ bytes: [UInt8], _ type: String?, _ reason: String) {
-    #expect(MediaType.sniff(bytes, declared: nil) == type, "\(reason)")
+    #expect(ImageFormat.sniff(bytes, declared: nil) == type, "\(reason)")
   }
 
   static let declared: [(text: String, declared: String, type: String?)] = [
@@ -80,14 +80,14 @@ struct MediaTypeTests {
 
   @Test(arguments: declared)
   func `the server's type counts for SVG only`(_ text: String, _ declared: String, _ type: String?) {
-    #expect(MediaType.sniff(Array(text.utf8), declared: declared) == type)
+    #expect(ImageFormat.sniff(Array(text.utf8), declared: declared) == type)
   }
 
   @Test func `no prefix of a signature traps`() {
     for (bytes, _, _) in Self.signatures {
       for count in 0...bytes.count {
-        let type = MediaType.sniff(Array(bytes.prefix(count)), declared: "image/svg+xml")
-        _ = ImageStructure.isWhole(Array(bytes.prefix(count)), mediaType: type ?? "image/webp")
+        let type = ImageFormat.sniff(Array(bytes.prefix(count)), declared: "image/svg+xml")
+        _ = ImageFormat(mediaType: type ?? "image/webp")?.isWhole(Array(bytes.prefix(count)))
       }
     }
   }
