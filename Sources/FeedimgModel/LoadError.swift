@@ -102,8 +102,10 @@ extension LoadError {
     package enum Circuit: Sendable, Hashable {
       /// It admits requests.
       case closed
-      /// It admits no requests for a time.
+      /// The failure opened it; it admits no requests for a time.
       case open
+      /// It was open, so no request was sent.
+      case rejected
       /// The feedimg service sends no requests for a time; this process knows no more of it.
       case openInService
     }

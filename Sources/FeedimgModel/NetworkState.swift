@@ -15,7 +15,7 @@ public enum Metered: String, Sendable, Hashable, CaseIterable {
   case unknown
 
   /// The word in settings, ledgers and commands: `unmetered`, `metered` or `unknown`.
-  public var word: String {
+  package var word: String {
     switch self {
     case .no: "unmetered"
     case .yes: "metered"

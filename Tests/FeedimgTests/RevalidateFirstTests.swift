@@ -34,6 +34,22 @@ import Testing
     #expect(server.log.requests.count == 2)
   }
 
+  @Test func `a response that confirms the image for another selection counts for ten seconds`() async throws
+  {
+    let server = try LoopbackServer { request in
+      let fields = [("Vary", "User-Agent"), ("Cache-Control", "max-age=600"), ("ETag", "\"1\"")]
+      return request["If-None-Match"] == nil
+        ? .response(200, fields, body: SampleImage.jpeg)
+        : Reply([.send(Reply.head(304, fields))], keepsConnection: true)
+    }
+    let first = try loader()
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    _ = try await first.loader.load(item)
+    let other = try loader(userAgent: "b", folder: first.folder)
+    for _ in 0..<3 { #expect(try await other.loader.load(item).bytes == SampleImage.jpeg) }
+    #expect(server.log.requests.map { $0["User-Agent"] } == ["a", "b"])
+  }
+
   @Test
   func `without a response the stored image is shown with a note and not revalidated again soon`()
     async throws

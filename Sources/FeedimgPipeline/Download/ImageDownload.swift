@@ -156,7 +156,7 @@ import FeedimgSystem
     } else {
       whole.writer?.discard()
     }
-    if whole.hasPartial { resources.storage.writes.enqueue { store.removePartialDownload(of: key) } }
+    if whole.hasPartial { await resources.storage.writes.run { store.removePartialDownload(of: key) } }
     if let step = stored.map({ .stored(path: $0.path) }) ?? obstacle.map({ LoadEvent.Step.notStored($0) }) {
       LoadEventReporter.report(step)
     }

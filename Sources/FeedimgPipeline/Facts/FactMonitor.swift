@@ -185,7 +185,7 @@ import Synchronization
     flaps.observed(seen) { [weak self] in self?.endFlap(to: $0) }
   }
 
-  /// Lets the loads decide again that used a network which was there for a moment.
+  /// Makes loads decide again if they used a network that was there only for a moment.
   private func endFlap(to seen: NetworkState) {
     guard let network = last?.network else { return }
     retries.reset()
@@ -232,10 +232,10 @@ struct FactListeners {
   }
 }
 
-/// Finds decisions that used a network which was there only for a moment; any thread may use it.
+/// Finds decisions that used a network which soon disappeared; any thread may use it.
 ///
 /// A change of the network is reported only after it has lasted for some time. If the network changes back sooner,
-/// no change is reported, and the loads that decided in between must decide again.
+/// no change is reported. The loads that decided in between must decide again.
 final class NetworkFlapFilter: Sendable {
   private struct State {
     /// The reported network; nil while the monitor does not watch.
@@ -329,6 +329,8 @@ final class NetworkFlapFilter: Sendable {
       guard (try? await time.sleep(wait)) != nil, !Task.isCancelled, let self else { return }
       // If the network is still offline, a load has probed it meanwhile and failed.
       if !liveness.isOffline { onDue() }
+      // The last listener may have left.
+      guard !Task.isCancelled else { return }
       start(onDue: onDue)
     }
   }

@@ -51,7 +51,7 @@ extension ImageLoader {
     let key = self.identity.key(of: variant.url)
     let identity = identity.adapted(to: situation, for: variant.url)
     let verdict = image.response.map { freshness.verdict(key, $0, by: identity, at: resources.clock()) }
-    // A revalidation that failed a moment ago is not repeated.
+    // A revalidation that ended a moment ago is not repeated.
     if let verdict, verdict.revalidation != .none,
       !resources.transport.retries.isRevalidationPaused(identity.shared(key))
     {

@@ -1,7 +1,8 @@
 import FeedimgModel
 import FeedimgSystem
 
-/// Remembers for a time which requests failed, so that a view that returns does not send them again (pure).
+/// Remembers for a time which requests not to send again: those that failed, and revalidations that have just ended
+/// (pure).
 ///
 /// A change of the network clears it. Times come from a monotonic clock.
 struct NegativeCache: Sendable {
@@ -13,12 +14,15 @@ struct NegativeCache: Sendable {
   }
 
   struct Record: Sendable {
-    let error: LoadError
+    /// Nil after a revalidation that succeeded.
+    let error: LoadError?
     let until: Duration
     /// The number of revalidations that have failed in a row.
     var failures = 0
   }
 
+  /// The pause after a revalidation that sent no request or succeeded.
+  static let revalidationInterval = Duration.seconds(RevalidationPlan.minimumInterval)
   /// The pauses after failed revalidations; the cached image is shown meanwhile.
   static let revalidationBackoff = Backoff(base: .seconds(30), maximum: .seconds(3600))
   private static let maximumCount = 2048
@@ -27,30 +31,41 @@ struct NegativeCache: Sendable {
 
   /// The failure of a request that must not be sent again yet; nil if it may succeed.
   func error(of key: Key, at now: Duration) -> LoadError? {
-    guard let record = records[key], now < record.until else { return nil }
-    var error = record.error
+    guard let record = records[key], now < record.until, var error = record.error else { return nil }
     if error.retryAfter != nil {
       error.retryAfter = Int(clamping: Int64((record.until - now) / .seconds(1) + 0.999))
     }
     return error
   }
 
-  /// Remembers a failure: that of a revalidation always, that of a load if it is likely to last.
-  mutating func note(_ error: LoadError, of key: Key, at now: Duration) {
-    var record: Record
-    switch key {
-    case .load:
-      guard let time = Self.time(of: error) else { return }
-      record = Record(error: error, until: now + time)
-    case .revalidation where error.code == .cancelled:
-      record = Record(error: error, until: now, failures: records[key]?.failures ?? 0)
-    case .revalidation:
-      // An open circuit has a backoff of its own, and may be due to another image.
-      let isNew = error.servers.first?.circuit != .open
-      let failures = (records[key]?.failures ?? 0) + (isNew ? 1 : 0)
-      let pause = max(Self.time(of: error) ?? .zero, Self.revalidationBackoff.ceiling(after: failures))
-      record = Record(error: error, until: now + pause, failures: failures)
+  /// Whether a request must not be sent again yet.
+  func isPaused(_ key: Key, at now: Duration) -> Bool { records[key].map { now < $0.until } ?? false }
+
+  /// Remembers the failure of a load if it is likely to last.
+  mutating func note(_ error: LoadError, ofLoad key: String, at now: Duration) {
+    guard let time = Self.time(of: error) else { return }
+    keep(Record(error: error, until: now + time), for: .load(key), at: now)
+  }
+
+  /// Remembers the result of a revalidation; nil if it succeeded.
+  mutating func note(_ error: LoadError?, ofRevalidation key: String, at now: Duration) {
+    var failures = records[.revalidation(key)]?.failures ?? 0
+    let pause: Duration
+    if error?.code == .cancelled {
+      pause = .zero
+    } else if let error, error.servers.first?.circuit == .rejected {
+      pause = error.retryAfter.map { .seconds($0) } ?? Self.revalidationInterval
+    } else if let error {
+      failures += 1
+      pause = max(Self.time(of: error) ?? .zero, Self.revalidationBackoff.ceiling(after: failures))
+    } else {
+      (failures, pause) = (0, Self.revalidationInterval)
     }
+    let record = Record(error: error, until: now + pause, failures: failures)
+    keep(record, for: .revalidation(key), at: now)
+  }
+
+  private mutating func keep(_ record: Record, for key: Key, at now: Duration) {
     if records.count >= Self.maximumCount { records = records.filter { now < $0.value.until } }
     if records.count >= Self.maximumCount { records = [:] }
     records[key] = record

@@ -55,20 +55,14 @@ import Synchronization
     negatives.withLock { $0.records[.revalidation(key)]?.error }
   }
 
-  /// Whether a revalidation failed so recently that another one is pointless.
+  /// Whether a revalidation ended so recently that another one is pointless.
   nonisolated func isRevalidationPaused(_ key: String) -> Bool {
-    negatives.withLock { $0.error(of: .revalidation(key), at: time.now()) } != nil
+    negatives.withLock { $0.isPaused(.revalidation(key), at: time.now()) }
   }
 
-  /// Remembers the result of a revalidation, which grows the pause after a failure.
+  /// Remembers the result of a revalidation; nil if it succeeded.
   func noteRevalidation(_ key: String, _ failure: LoadError?) {
-    negatives.withLock { negatives in
-      if let failure {
-        negatives.note(failure, of: .revalidation(key), at: time.now())
-      } else {
-        negatives.forget(.revalidation(key))
-      }
-    }
+    negatives.withLock { $0.note(failure, ofRevalidation: key, at: time.now()) }
   }
 
   // MARK: Loads
@@ -90,8 +84,7 @@ import Synchronization
     isRevalidation: Bool = false,
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
-    let key = NegativeCache.Key.load(key)
-    if !isRevalidation, let known = negatives.withLock({ $0.error(of: key, at: time.now()) }) { throw known }
+    if !isRevalidation, let known = negatives.withLock({ $0.error(of: .load(key), at: time.now()) }) { throw known }
     let end = time.now() + Self.maximumProgress
     var (tries, furthest) = (0, 0)
     var timeLeft = Self.maximumSilence
@@ -104,7 +97,7 @@ import Synchronization
       var failure: LoadError
       do throws(LoadError) {
         let value = try await attempt(begun)
-        negatives.withLock { $0.forget(key) }
+        negatives.withLock { $0.forget(.load(key)) }
         for origin in Set([url.origin, begun.asked.origin]) { responded(origin) }
         return value
       } catch {
@@ -125,7 +118,7 @@ import Synchronization
         // An attempt of less than a second is not worth its connection.
         failure.code != .timeout || pause + .seconds(1) <= timeLeft
       else {
-        if !isRevalidation { negatives.withLock { $0.note(failure, of: key, at: time.now()) } }
+        if !isRevalidation { negatives.withLock { $0.note(failure, ofLoad: key, at: time.now()) } }
         throw failure
       }
       if failure.code == .timeout { timeLeft -= pause }
@@ -187,7 +180,7 @@ import Synchronization
     (error.url, error.retryAfter) = (url, seconds)
     // The lifetime belongs to another image.
     if case .errorResponse = error.cause { error.cause = nil }
-    error.attribute(to: url.origin, .open)
+    error.attribute(to: url.origin, .rejected)
     return error
   }
 
@@ -261,7 +254,7 @@ import Synchronization
     let waiting = CircuitSubscriptions.Waiting(
       subscription: subscription,
       notBefore: time.now() + subscription.pause,
-      isBack: server.circuit == .open && !breaker.isOpen(server.origin),
+      isBack: [.open, .rejected].contains(server.circuit) && !breaker.isOpen(server.origin),
       waitsForHost: server.fault == .silence || server.circuit != .closed,
       wake: wake
     )

@@ -4,8 +4,8 @@ import FeedimgSystem
 
 /// Decides when to ask servers whether cached images are still valid.
 ///
-/// Callers that show the same image share one request. The retry controller remembers failures, after which the
-/// pause grows from 30 seconds to an hour.
+/// Callers that show the same image share one request. The retry controller remembers the results: another request
+/// follows at least 10 seconds after a response. After failures, the pause grows from 30 seconds to an hour.
 @PipelineActor final class Revalidator {
   typealias Requests = Coalescer<FetchedImage?>
 
@@ -25,7 +25,7 @@ import FeedimgSystem
   /// Sends one request, and returns the new image; nil if the cached one is valid.
   typealias Perform = @PipelineActor @Sendable (InFlightLoad) async -> Result<FetchedImage?, LoadError>
 
-  /// Revalidates an image in the background, unless a request is running or has just failed.
+  /// Revalidates an image in the background, unless a request is running or has just ended.
   ///
   /// - Parameters:
   ///   - key: Equal for all requests that may share a response.

@@ -53,6 +53,20 @@ import Testing
     watch.leave(number)
   }
 
+  @Test func `no probe follows if the last listener leaves when it learns of one`() async throws {
+    try await killNetwork()
+    let (numbers, told) = (RecordedValues<Int>(), RecordedValues<Int>())
+    let onChange: @PipelineActor @Sendable () -> Void = { [watch] in
+      for number in numbers.all { watch.leave(number) }
+      told.add(1)
+    }
+    numbers.add(watch.listen(priority: { .visible }, onChange))
+    await time.pass(.seconds(5), when: 1)
+    while told.all.isEmpty { await Task.yield() }
+    #expect(!watch.awaitsProbe)
+    #expect(time.sleepers == 0)
+  }
+
   @Test func `an idle loader is also suspended on a dead network`() async throws {
     try await killNetwork()
     watch.rest()

@@ -69,9 +69,10 @@ import Testing
   private func fail() async throws {
     let url = try ImageURL("http://127.0.0.1/missing.jpg")
     let missing = LoadError(.status, url: url, message: "not found", status: 404)
-    await #expect(throws: LoadError.self) {
+    let error = await #expect(throws: LoadError.self) {
       try await failures.perform(url) { _ async throws(LoadError) -> Int in throw missing }
     }
+    #expect(error?.status == 404)
     #expect(failures.recordCount > 0)
   }
 

@@ -15,7 +15,7 @@ import Testing
   ])
   func `a negative response is remembered for a while`(code: Int, seconds: Double?, why: String) {
     var memory = NegativeCache()
-    memory.note(status(code), of: .load("k"), at: .zero)
+    memory.note(status(code), ofLoad: "k", at: .zero)
     guard let seconds else {
       #expect(memory.error(of: .load("k"), at: .zero) == nil, "\(why)")
       return
@@ -26,17 +26,17 @@ import Testing
 
   @Test func `the remaining wait is reported`() {
     var memory = NegativeCache()
-    memory.note(status(503, retryAfter: 30), of: .load("k"), at: .zero)
+    memory.note(status(503, retryAfter: 30), ofLoad: "k", at: .zero)
     #expect(memory.error(of: .load("k"), at: .milliseconds(10_500))?.retryAfter == 20)
     #expect(memory.error(of: .load("k"), at: .seconds(30)) == nil)
   }
 
   @Test func `a load after an expired failure is treated like any other`() {
     var memory = NegativeCache()
-    memory.note(status(404), of: .load("k"), at: .zero)
+    memory.note(status(404), ofLoad: "k", at: .zero)
     memory.forget(.load("k"))
     #expect(memory.error(of: .load("k"), at: .zero) == nil)
-    memory.note(status(404), of: .load("k"), at: .zero)
+    memory.note(status(404), ofLoad: "k", at: .zero)
     memory.reset()
     #expect(memory.error(of: .load("k"), at: .zero) == nil)
   }
@@ -50,38 +50,46 @@ import Testing
 
   @Test func `the memory of failures is bounded`() {
     var memory = NegativeCache()
-    for number in 0..<10_000 { memory.note(status(404), of: .load("k\(number)"), at: .milliseconds(number)) }
+    for number in 0..<10_000 { memory.note(status(404), ofLoad: "k\(number)", at: .milliseconds(number)) }
     #expect(memory.error(of: .load("k0"), at: .seconds(10)) == nil)
     #expect(memory.error(of: .load("k9999"), at: .seconds(10)) != nil)
   }
 
   // MARK: Revalidations
 
-  @Test func `the pause after failed revalidations grows from 30 seconds to an hour`() {
-    var memory = NegativeCache()
-    var now = Duration.zero
-    var pauses: [Duration] = []
-    for _ in 0..<9 {
-      memory.note(status(500), of: .revalidation("k"), at: now)
-      guard let record = memory.records[.revalidation("k")] else { break }
-      pauses.append(record.until - now)
-      now = record.until
+  /// The pauses after a series of results, each noted when the pause before it is over.
+  private func pauses(_ results: [LoadError?]) -> [Duration] {
+    var (memory, now) = (NegativeCache(), Duration.zero)
+    return results.map { error in
+      memory.note(error, ofRevalidation: "k", at: now)
+      let pause = (memory.records[.revalidation("k")]?.until ?? now) - now
+      now += pause
+      return pause
     }
-    #expect(pauses == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600].map { .seconds($0) })
-    #expect(memory.error(of: .load("k"), at: .zero) == nil, "a load may send a request")
   }
 
-  @Test func `a cancelled revalidation causes no pause, and one that an open circuit stops does not grow it`()
-  {
-    var memory = NegativeCache()
-    let key = NegativeCache.Key.revalidation("k")
-    memory.note(status(500), of: key, at: .zero)
+  @Test func `the pause after failed revalidations grows from 30 seconds to an hour`() {
+    let seconds = [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
+    #expect(pauses(Array(repeating: status(500), count: 9)) == seconds.map { .seconds($0) })
+    #expect(pauses([status(404), status(503, retryAfter: 7200)]) == [.seconds(300), .seconds(3600)])
+  }
+
+  @Test func `only requests that were sent and failed grow the pause`() {
+    var opening = status(503)
+    opening.attribute(to: "http://a.example", .open)
     var rejected = status(503, retryAfter: 40)
-    rejected.attribute(to: "http://a.example", .open)
-    memory.note(rejected, of: key, at: .zero)
-    #expect(memory.records[key]?.until == .seconds(40) && memory.records[key]?.failures == 1)
-    memory.note(LoadError(.cancelled, message: "cancelled"), of: key, at: .zero)
-    #expect(memory.error(of: key, at: .zero) == nil && memory.records[key]?.failures == 1)
+    rejected.attribute(to: "http://a.example", .rejected)
+    var probing = status(503)
+    probing.attribute(to: "http://a.example", .rejected)
+    let cancelled = LoadError(.cancelled, message: "cancelled")
+    let results = [status(500), opening, rejected, probing, cancelled, status(500), nil, status(500)]
+    #expect(pauses(results) == [30, 60, 40, 10, 0, 120, 10, 30].map { .seconds($0) })
+  }
+
+  @Test func `a failed revalidation does not stop a load`() {
+    var memory = NegativeCache()
+    memory.note(status(404), ofRevalidation: "k", at: .zero)
+    #expect(memory.error(of: .load("k"), at: .zero) == nil)
   }
 
   // MARK: Logins
