@@ -227,11 +227,10 @@ import Testing
     let item = try item(origin)
     let key = try #require(item.original).url.key
     origin.respond(always: .stalled(Self.picture, after: 90_000, until: gate, Self.strong))
-    let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
-    let load = Task {
-      try await test.loader.load(item) { if $0.received.bytes == 90_000 { arrive.finish() } }
-    }
-    for await _ in arrived {}
+    let load = Task { try await test.loader.load(item) }
+    // A caller hears of the last bytes later than the register of transfers.
+    let transfers = test.loader.resources.loads.transfers
+    while transfers.present.first?.progress?.received != ByteCount(90_000) { await Task.yield() }
     load.cancel()
     await #expect(throws: LoadError.self) { try await load.value }
     while test.loader.resources.storage.store.partialDownload(of: key)?.bytes.count != 90_000 {

@@ -84,7 +84,8 @@ import Synchronization
     isRevalidation: Bool = false,
     _ attempt: (Attempt) async throws(LoadError) -> Value
   ) async throws(LoadError) -> Value {
-    if !isRevalidation, let known = negatives.withLock({ $0.error(of: .load(key), at: time.now()) }) { throw known }
+    let known = negatives.withLock { $0.error(of: .load(key), at: time.now()) }
+    if !isRevalidation, let known { throw known }
     let end = time.now() + Self.maximumProgress
     var (tries, furthest) = (0, 0)
     var timeLeft = Self.maximumSilence
