@@ -49,7 +49,7 @@ public struct LoadError: Error, Sendable, Hashable {
     get { boxedResolution?.value }
     set { boxedResolution = newValue.map(Boxed.init) }
   }
-  /// What caused the failure, where the code alone does not say.
+  /// The cause of the failure; nil if the code says enough.
   package var cause: Cause?
   /// The server that failed, and that of the thumbnail if both images failed; empty before the retry controller
   /// has counted the failure.

@@ -73,7 +73,7 @@ struct PrefetchBudget: Sendable {
   /// - Parameters:
   ///   - index: Identifies the load until ``leave(_:)``.
   ///   - size: The size that the item declares; nil if it declares none.
-  ///   - key: Identifies the image; nil if that does not matter.
+  ///   - key: Identifies the image, which several items may have. Nil if the item has none.
   /// - Returns: What to do. On `wait`, call again after another load is noted or leaves.
   mutating func enter(_ index: Int, size: ByteCount?, of key: String?) -> Entry {
     let known = size.flatMap { $0.bytes > 0 ? Self.bounded($0.bytes) : nil }

@@ -33,7 +33,7 @@ package struct ImageLoad: Sendable {
     let hasBytes: @Sendable () -> Bool
   }
 
-  /// What a load may wait for and fetch.
+  /// The waits and requests that the caller permits.
   package struct Limits: Sendable {
     /// Whether to wait for a host that does not respond; callers that subscribe to its circuit do not.
     package var waitsForUnresponsiveHosts = true

@@ -72,9 +72,9 @@ import Synchronization
   /// - Parameters:
   ///   - url: The URL, whose origin identifies failures of the server.
   ///   - key: Identifies failures of the image; see ``RequestIdentity/failureKey(of:)``.
-  ///   - waitsForSilence: Whether to wait for a host that does not respond; otherwise the load fails at once.
-  ///   - isRevalidation: Whether to make one attempt only, without a wait, and to remember no failure of the image.
-  ///   - attempt: Makes one attempt, and reports its requests and responses to the given ``Attempt``.
+  ///   - waitsForSilence: Whether to wait for a host that does not respond. If not, the load fails at once.
+  ///   - isRevalidation: Whether to make one attempt only, without a wait. Its caller remembers the failure.
+  ///   - attempt: Makes one attempt. It reports its requests and responses to the given ``Attempt``.
   /// - Returns: The result of the successful attempt.
   /// - Throws: The failure of the last attempt, or of an earlier load if no attempt is made.
   func perform<Value>(
