@@ -56,6 +56,8 @@ void clinux_reuse_memory(int reused) {
   mallopt(M_TRIM_THRESHOLD, 2 * reused);
 }
 
+void clinux_trim_memory(void) { malloc_trim(0); }
+
 static int write_all(int descriptor, const char *bytes, size_t count) {
   while (count > 0) {
     ssize_t written = write(descriptor, bytes, count);

@@ -55,7 +55,7 @@ public final class Service: Sendable {
       bodyLimit: limits.bodies
     ) { [loader] in
       loader.rest()
-      FreedMemory.giveBack()
+      SystemMemory.trim()
     }
     sources = EventSources(loader, network: NetworkStatus(sharing: parts), settings: settings) {
       [group] delay, work in

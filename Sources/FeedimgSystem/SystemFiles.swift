@@ -31,6 +31,11 @@ package struct SystemFiles: Sendable, Hashable {
     return String(decoding: content, as: UTF8.self)
   }
 
+  package func exists(_ path: String) -> Bool { access(self.path(path), F_OK) == 0 }
+
+  /// The names in a folder, in no order; empty if it cannot be read.
+  package func names(in folder: String) -> [String] { (try? FilePath.names(in: path(folder))) ?? [] }
+
   /// Decodes a path in a table of mounts.
   ///
   /// White space and backslashes are encoded as a backslash with three octal digits.

@@ -12,6 +12,9 @@ package enum SystemMemory {
   /// - Parameter length: The largest such block, in bytes.
   package static func reuse(upTo length: Int) { clinux_reuse_memory(Int32(clamping: length)) }
 
+  /// Returns freed memory to the system (malloc_trim(3)).
+  package static func trim() { clinux_trim_memory() }
+
   /// Copies bytes into an immutable file in memory (memfd_create(2), F_ADD_SEALS of fcntl(2)).
   ///
   /// - Returns: The descriptor, which the caller closes; nil if the system refuses.

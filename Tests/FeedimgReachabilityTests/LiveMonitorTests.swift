@@ -130,8 +130,8 @@ struct LiveMonitorTests {
     }
     let own = network(String(namespace.threadIdentifier))
     return Set(
-      TextFile.names(in: "/proc/self/task").filter {
-        TextFile.read("/proc/self/task/\($0)/comm") == "feedimg-netlink\n" && network($0) == own
+      SystemFiles().names(in: "/proc/self/task").filter {
+        SystemFiles().read("/proc/self/task/\($0)/comm") == "feedimg-netlink\n" && network($0) == own
       }
     )
   }

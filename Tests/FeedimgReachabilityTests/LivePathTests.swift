@@ -1,5 +1,6 @@
 import CTestKernel
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 import TestSystem
 import Testing
@@ -128,8 +129,8 @@ struct LivePathTests {
 
   @Test func `sysfs of another network is ignored`() throws {
     // The mounted folder shows the network in which this process started.
-    let names = TextFile.names(in: "/sys/class/net")
-    let host = try #require(names.first { $0 != "lo" && TextFile.exists("/sys/class/net/\($0)/uevent") })
+    let names = SystemFiles().names(in: "/sys/class/net")
+    let host = try #require(names.first { $0 != "lo" && SystemFiles().exists("/sys/class/net/\($0)/uevent") })
     let namespace = try Namespace()
     namespace.ip("link add \(host) type veth peer name other")
     namespace.run {

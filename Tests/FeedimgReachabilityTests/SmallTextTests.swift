@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 import Testing
 
@@ -33,10 +34,9 @@ import Testing
   }
 
   @Test func `a missing file, or a path that is not a file, has no text`() {
-    #expect(TextFile.read("/no/such/file") == nil)
-    #expect(TextFile.read("/proc") == nil)
-    #expect(TextFile.names(in: "/no/such/folder").isEmpty)
-    #expect(TextFile.read("/proc/self/comm", limit: 1)?.utf8.count == 1)
+    #expect(SystemFiles().read("/no/such/file") == nil)
+    #expect(SystemFiles().read("/proc") == nil)
+    #expect(SystemFiles().names(in: "/no/such/folder").isEmpty)
   }
 
   @Test func `a timer for resuming does not fire by itself`() throws {

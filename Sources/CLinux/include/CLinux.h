@@ -32,6 +32,9 @@ void clinux_share_arena(int reused);
 // Makes malloc reuse freed blocks of at most this many bytes, instead of returning them to the kernel (mallopt(3)).
 void clinux_reuse_memory(int reused);
 
+// Returns freed memory to the system (malloc_trim(3)).
+void clinux_trim_memory(void);
+
 // Makes an immutable file in memory (memfd_create(2), F_ADD_SEALS of fcntl(2)). Returns its descriptor, or -1.
 int clinux_seal(const void *bytes, size_t count);
 

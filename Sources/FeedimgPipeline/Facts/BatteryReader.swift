@@ -22,8 +22,8 @@ package struct BatteryReader: Sendable {
   ///
   /// Several batteries count by their capacities, or all alike if one reports no energy.
   package func read() -> BatteryReading {
-    let names = (try? FilePath.names(in: files.path(Self.folder))) ?? []
-    let batteries = names.filter { !$0.hasPrefix(".") }.sorted().compactMap(battery)
+    let names = files.names(in: Self.folder).filter { !$0.hasPrefix(".") }
+    let batteries = names.sorted().compactMap(battery)
     guard !batteries.isEmpty else { return BatteryReading(percent: nil, source: "no battery") }
     let isWeighted = batteries.allSatisfy { $0.full > 0 }
     let weights = batteries.map { isWeighted ? $0.full : 1 }

@@ -1,5 +1,4 @@
 import FeedimgSystem
-import Glibc
 import Synchronization
 
 /// Returns memory to the system after many loads or slots at once have ended.
@@ -37,14 +36,7 @@ package enum FreedMemory {
     PipelineActor.task {
       // The callers of the last loads still have to end.
       try? await alarms.sleep(.seconds(1))
-      giveBack()
+      SystemMemory.trim()
     }
-  }
-
-  /// Returns freed memory to the system; the header of malloc_trim(3) is not visible to Swift.
-  package static func giveBack() {
-    typealias Trim = @convention(c) (Int) -> Int32
-    guard let symbol = dlsym(nil, "malloc_trim") else { return }
-    _ = unsafeBitCast(symbol, to: Trim.self)(0)
   }
 }

@@ -83,7 +83,7 @@ package final class MemoryPressure: Sendable {
       memory.keep(state.step.kinds)
       return state.step > before
     }
-    if isHigher { FreedMemory.giveBack() }
+    if isHigher { SystemMemory.trim() }
   }
 }
 

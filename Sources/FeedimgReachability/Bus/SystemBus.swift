@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 
 /// A connection to a message bus through sd-bus.
@@ -23,7 +24,7 @@ final class SystemBus: BusCalling {
   /// The timeout is the longest wait for a reply. An image load waits for it.
   init?(address: String, timeout: Duration = .milliseconds(200)) {
     // Most systems without the bus also lack the library, and searching for it takes longer than this check.
-    if address == Self.usualAddress, !TextFile.exists(Self.path) { return nil }
+    if address == Self.usualAddress, !SystemFiles().exists(Self.path) { return nil }
     guard let library = BusLibrary() else { return nil }
     var created: BusLibrary.Bus?
     guard library.new(&created) >= 0, let bus = created else { return nil }

@@ -70,3 +70,11 @@ package final class NetlinkEvents {
     }
   }
 }
+
+/// The events that had arrived.
+enum ArrivedEvents {
+  case none
+  case some
+  /// More than the socket could hold.
+  case overrun
+}

@@ -85,7 +85,7 @@ final class LiveKernel: KernelQuerying {
   }
 
   func isLeasedByPhone(_ link: Link) -> Bool {
-    TextFile.read("/run/systemd/netif/leases/\(link.index)").map(Lease.isOfPhone) ?? false
+    SystemFiles().read("/run/systemd/netif/leases/\(link.index)").map(Lease.isOfPhone) ?? false
   }
 
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] {
@@ -97,16 +97,16 @@ final class LiveKernel: KernelQuerying {
   func isDialledByTunnel(_ link: Link) -> Bool {
     // pppd writes its process number to a file named after the interface. In `stat`, the second word after
     // the program's name is the number of the parent process, which may be the tunnel program.
-    guard let number = TextFile.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
-      let own = TextFile.read("/proc/\(number)/cmdline")
+    guard let number = SystemFiles().read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
+      let own = SystemFiles().read("/proc/\(number)/cmdline")
     else { return false }
-    let parent = TextFile.read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
-    let parents = parent.flatMap { $0.count > 1 ? TextFile.read("/proc/\($0[1])/comm") : nil } ?? ""
+    let parent = SystemFiles().read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
+    let parents = parent.flatMap { $0.count > 1 ? SystemFiles().read("/proc/\($0[1])/comm") : nil } ?? ""
     return PPPCommand.isTunnel(own.split(separator: "\0") + [Substring(parents)])
   }
 
   func carriersOfPPPoE() -> [String] {
-    PPPoESession.carriers(inTable: TextFile.read("/proc/net/pppoe") ?? "")
+    PPPoESession.carriers(inTable: SystemFiles().read("/proc/net/pppoe") ?? "")
   }
 
   private func readDevice(of link: Link) -> Hardware {

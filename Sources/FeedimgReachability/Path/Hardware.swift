@@ -1,3 +1,5 @@
+import FeedimgSystem
+
 /// The properties of the device behind an interface, besides those of its link.
 struct Hardware: Hashable, Sendable {
   /// The relevant modes of a Wi-Fi interface (`enum nl80211_iftype` of linux/nl80211.h).
@@ -62,12 +64,12 @@ extension USBDevice {
       return nil
     }
     let folder = "/sys/bus/usb/devices/\(device)"
-    guard let text = TextFile.read("\(folder)/idVendor"),
+    guard let text = SystemFiles().read("\(folder)/idVendor"),
       let vendor = UInt16(text.prefix { $0 != "\n" }, radix: 16)
     else { return nil }
-    let hasSerialPort = TextFile.names(in: folder).contains { interface in
+    let hasSerialPort = SystemFiles().names(in: folder).contains { interface in
       interface.hasPrefix("\(device):")
-        && TextFile.names(in: "\(folder)/\(interface)").contains { $0.hasPrefix("tty") }
+        && SystemFiles().names(in: "\(folder)/\(interface)").contains { $0.hasPrefix("tty") }
     }
     self.init(vendor: vendor, hasSerialPort: hasSerialPort)
   }
@@ -81,12 +83,12 @@ struct SysfsInterface {
   /// It is `wlan` for a Wi-Fi radio of a driver that sets no type.
   let deviceType: String?
 
-  var hasDevice: Bool { TextFile.exists("\(folder)/device") }
+  var hasDevice: Bool { SystemFiles().exists("\(folder)/device") }
 
   /// The interfaces below this one, as sysfs shows them.
   var lowerIndices: [Int32] {
-    TextFile.names(in: folder).filter { $0.hasPrefix("lower_") }.sorted().compactMap { name in
-      TextFile.read("\(folder)/\(name)/ifindex").flatMap { Int32($0.prefix(while: \.isNumber)) }
+    SystemFiles().names(in: folder).filter { $0.hasPrefix("lower_") }.sorted().compactMap { name in
+      SystemFiles().read("\(folder)/\(name)/ifindex").flatMap { Int32($0.prefix(while: \.isNumber)) }
     }
   }
 
@@ -96,11 +98,11 @@ struct SysfsInterface {
   /// the index must match.
   init?(_ link: Link) {
     folder = "/sys/class/net/\(link.name)"
-    guard let event = TextFile.read("\(folder)/uevent")?.split(separator: "\n"),
+    guard let event = SystemFiles().read("\(folder)/uevent")?.split(separator: "\n"),
       event.contains("IFINDEX=\(link.index)")
     else { return nil }
     deviceType =
       event.first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst(8)) }
-      ?? (TextFile.exists("\(folder)/phy80211") ? "wlan" : nil)
+      ?? (SystemFiles().exists("\(folder)/phy80211") ? "wlan" : nil)
   }
 }
