@@ -8,9 +8,8 @@ struct PolicyExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Explain which rules a policy tries in a situation, and why each matches or not.",
     discussion: """
-      Facts that are not given have these values: network other, metered unknown, roaming no, data saver off, \
-      always original no, original and thumbnail remote, all quantities unknown. With --live, they come from the \
-      network and settings of this machine. --verbose shows each fact and its source.
+      Facts that are not given are unknown, no or off; the network is other, and both images are remote. With \
+      --live, they come from the network and settings of this machine. --verbose shows each fact and its source.
 
       EXAMPLES
         feedimg policy explain default network=cellular thumbnail=cached

@@ -10,12 +10,8 @@ package final class CompiledPolicy: Sendable {
   /// A policy makes few distinct decisions, so both arrays stay in the L1 cache.
   private let choices: [UInt32]
   private let index: StateIndex
-  /// Whether a rule depends on the cost of data.
-  package let needsCost: Bool
-  /// Whether a rule depends on the budget for cellular data.
-  package let needsBudget: Bool
-  /// Whether a rule depends on the battery.
-  package let needsBattery: Bool
+  /// The names of the facts that rules depend on, with those that they are derived from.
+  private let facts: Set<String>
 
   /// Such as `default`.
   package var name: String { table.name }
@@ -29,10 +25,7 @@ package final class CompiledPolicy: Sendable {
     try evaluation.requireRules()
     self.table = table
     index = StateIndex(space)
-    let columns = Set(table.columns)
-    needsCost = !columns.isDisjoint(with: [.metered, .roaming])
-    needsBudget = !columns.isDisjoint(with: [.budgetLeft, .fits])
-    needsBattery = columns.contains(.battery)
+    facts = Set(table.columns.flatMap { [$0.name] + $0.inputs })
     // Impossible states are never looked up, but they need an entry in the array.
     let filler = table.rules[0].decision(in: space.situation(at: 0))
     var decisions: [Decision] = []
@@ -47,6 +40,12 @@ package final class CompiledPolicy: Sendable {
     }
     self.decisions = decisions
   }
+
+  /// Whether a rule depends on a fact, so that it must be read.
+  package func depends(on fact: Fact) -> Bool { facts.contains(fact.name) }
+
+  /// Whether a rule depends on the cost of data.
+  package var needsCost: Bool { depends(on: .metered) || depends(on: .roaming) }
 
   /// Decides a situation: the first rule that applies, then the laws.
   ///

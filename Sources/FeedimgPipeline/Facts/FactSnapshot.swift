@@ -29,7 +29,7 @@ struct PolledFacts: Sendable, Hashable {
 
 extension PolledFacts {
   /// Reads those on which a policy depends.
-  init(for policy: CompiledPolicy) { battery = policy.needsBattery ? BatteryReader().read() : nil }
+  init(for policy: CompiledPolicy) { battery = policy.depends(on: .battery) ? BatteryReader().read() : nil }
 }
 
 extension FactSnapshot {

@@ -41,7 +41,7 @@ struct BudgetReading: Sendable, Hashable {
 extension BudgetReading {
   /// Reads the ledger if a rule depends on the budget.
   init(for policy: CompiledPolicy, _ settings: UserSettings, _ usage: (any UsageKeeping)?) {
-    guard policy.needsBudget else { return }
+    guard policy.depends(on: .budgetLeft) else { return }
     source = "the setting cellular-budget is none"
     guard let usage else { return }
     var gap: String?
