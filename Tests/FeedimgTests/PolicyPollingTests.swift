@@ -28,7 +28,7 @@ import Testing
     try FileManager.default.removeItem(atPath: "\(folders.root)/user/policies")
     let loader = try ImageLoader(folders.configuration())
     let item = try PolicyFolders.item()
-    for _ in 0..<PolicyInForce.checksBeforeWatching {
+    for _ in 0..<PolicyFileCheck.checksBeforeWatching {
       #expect(loader.resolve(item).decision.image == .original)
     }
     try FileManager.default.createDirectory(

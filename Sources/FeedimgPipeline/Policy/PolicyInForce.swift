@@ -14,15 +14,7 @@ package final class PolicyInForce: Sendable {
     /// The result of the choice, with the refused sources.
     var choice: PolicySelection.Choice
     var readings: [PolicyReading]
-    var stamps: [FileStamp]
-    /// Whether the stamps would show every later change.
-    var isSettled: Bool
-    /// The number of checks of the files.
-    var checks = 0
-    /// The time of the latest check, in seconds since 1970.
-    var checkedAt = -Double.infinity
-    /// The watcher; nil before calls are frequent.
-    var watcher: FileWatcher?
+    var files: PolicyFileCheck
     var warnings: [String] = []
     /// Whether another part of the program needs the cost of data.
     var isCostRequired = false
@@ -36,15 +28,6 @@ package final class PolicyInForce: Sendable {
   /// Guards the state; held while files are read, so that each decision uses the latest version.
   private let state: Mutex<State>
 
-  /// The number of checks before watching starts.
-  ///
-  /// A program that asks a few times checks each time, because a watcher costs more than it saves.
-  static let checksBeforeWatching = 256
-  /// The longest time between two checks, in seconds.
-  ///
-  /// A watcher misses a replaced parent folder, and a write by another machine.
-  private static let longestRest = 1.0
-
   /// Reads the policy.
   ///
   /// - Throws: ``PolicyFault`` if no source holds a valid policy.
@@ -56,7 +39,7 @@ package final class PolicyInForce: Sendable {
     self.catalog = catalog
     self.selection = selection
     self.clock = clock
-    let (now, stamps) = (clock(), selection.stamps())
+    let files = PolicyFileCheck(selection.stamps(), at: clock())
     let readings = selection.read()
     let choice = selection.choose(readings)
     guard let chosen = choice.chosen else { throw choice.fault }
@@ -65,8 +48,7 @@ package final class PolicyInForce: Sendable {
         chosen: chosen,
         choice: choice,
         readings: readings,
-        stamps: stamps,
-        isSettled: stamps.allSatisfy { $0.isSettled(at: now) },
+        files: files,
         warnings: choice.warnings
       )
     )
@@ -135,15 +117,9 @@ package final class PolicyInForce: Sendable {
   ///
   /// - Returns: Whether another policy is now in force.
   private func refresh(_ state: inout State) -> Bool {
-    let (hasChanged, now) = (state.watcher?.hasChanged() ?? true, clock())
-    // The files are checked once more after the watch begins, so that no change is missed.
-    if state.watcher == nil, state.checks >= Self.checksBeforeWatching { state.watcher = FileWatcher(paths) }
-    let isDue = !(0..<Self.longestRest ~= now - state.checkedAt)
-    guard hasChanged || !state.isSettled || isDue else { return false }
-    (state.checks, state.checkedAt) = (state.checks + 1, now)
-    let stamps = selection.stamps()
-    guard stamps != state.stamps || !state.isSettled else { return false }
-    (state.stamps, state.isSettled) = (stamps, stamps.allSatisfy { $0.isSettled(at: now) })
+    guard state.files.mayHaveChanged(at: clock(), paths: { paths }, stamps: selection.stamps) else {
+      return false
+    }
     let readings = selection.read()
     // The files may only have been touched, or checked again because a change might not have shown.
     guard readings != state.readings else { return false }
@@ -152,6 +128,45 @@ package final class PolicyInForce: Sendable {
     guard let chosen = choice.chosen else { return false }
     (state.chosen, state.choice) = (chosen, choice)
     state.warnings += choice.warnings
+    return true
+  }
+}
+
+/// Finds out whether the files of a policy may have changed, without reading them.
+struct PolicyFileCheck {
+  /// The number of checks before watching starts.
+  ///
+  /// A program that asks a few times checks each time, because a watcher costs more than it saves.
+  static let checksBeforeWatching = 256
+  /// The longest time between two checks, in seconds.
+  ///
+  /// A watcher misses a replaced parent folder, and a write by another machine.
+  private static let longestRest = 1.0
+
+  private var stamps: [FileStamp]
+  /// Whether the stamps would show every later change.
+  private var isSettled: Bool
+  private var count = 0
+  /// The time of the latest check, in seconds since 1970.
+  private var checkedAt = -Double.infinity
+  /// The watcher; nil before checks are frequent.
+  private var watcher: FileWatcher?
+
+  init(_ stamps: [FileStamp], at now: Double) {
+    (self.stamps, isSettled) = (stamps, stamps.allSatisfy { $0.isSettled(at: now) })
+  }
+
+  /// Checks the files, unless the watcher would have reported a change.
+  mutating func mayHaveChanged(at now: Double, paths: () -> [String], stamps: () -> [FileStamp]) -> Bool {
+    let hasChanged = watcher?.hasChanged() ?? true
+    // The files are checked once more after the watch begins, so that no change is missed.
+    if watcher == nil, count >= Self.checksBeforeWatching { watcher = FileWatcher(paths()) }
+    let isDue = !(0..<Self.longestRest ~= now - checkedAt)
+    guard hasChanged || !isSettled || isDue else { return false }
+    (count, checkedAt) = (count + 1, now)
+    let new = stamps()
+    guard new != self.stamps || !isSettled else { return false }
+    (self.stamps, isSettled) = (new, new.allSatisfy { $0.isSettled(at: now) })
     return true
   }
 }

@@ -10,7 +10,6 @@ import FeedimgSystem
   /// The longest time to wait for a connection or a response.
   let timeLeft: Duration
   private let controller: RetryController
-  private let start: Int
   /// The server of the latest request; after a redirect, failures count for its target.
   private(set) var asked: ImageURL
   private(set) var begun: Duration
@@ -19,9 +18,7 @@ import FeedimgSystem
   /// Whether the circuit opened before the request went out.
   private(set) var isWithheld = false
   private var hasResponded = false
-  private(set) var furthest: Int
-  /// Whether this attempt received a substantial part of the image.
-  private(set) var hasProgressed = false
+  private(set) var progress: AttemptProgress
 
   init(
     _ url: ImageURL,
@@ -29,8 +26,8 @@ import FeedimgSystem
     beyond start: Int = 0,
     timeLeft: Duration = RetryController.maximumSilence
   ) {
-    (self.url, self.controller, self.start, self.timeLeft) = (url, controller, start, timeLeft)
-    (furthest, asked, begun) = (start, url, controller.time.now())
+    (self.url, self.controller, self.timeLeft) = (url, controller, timeLeft)
+    (progress, asked, begun) = (AttemptProgress(start: start), url, controller.time.now())
   }
 
   /// Starts a request.
@@ -73,10 +70,24 @@ import FeedimgSystem
   }
 
   /// Records the number of bytes kept after the transfer ended.
-  func kept(_ count: Int, of total: Int?) {
+  func kept(_ count: Int, of total: Int?) { progress.kept(count, of: total) }
+}
+
+/// How far the bytes of an image have come with an attempt.
+struct AttemptProgress {
+  /// The number of bytes before the attempt.
+  private let start: Int
+  /// The largest number of bytes so far.
+  private(set) var furthest: Int
+  /// Whether the attempt received a substantial part of the image.
+  private(set) var isSubstantial = false
+
+  init(start: Int) { (self.start, furthest) = (start, start) }
+
+  mutating func kept(_ count: Int, of total: Int?) {
     let gain = count - start
     furthest = max(furthest, count)
     // 64 KiB, or a tenth of the missing bytes, is enough to justify another connection.
-    hasProgressed = gain >= 64 << 10 || gain > 0 && total.map { gain >= ($0 - start + 9) / 10 } ?? false
+    isSubstantial = gain >= 64 << 10 || gain > 0 && total.map { gain >= ($0 - start + 9) / 10 } ?? false
   }
 }

@@ -109,9 +109,9 @@ import Synchronization
         if !url.isLoopback { liveness.failed(failure, url.host, since: begun.begun) }
         continue
       }
-      furthest = begun.furthest
+      furthest = begun.progress.furthest
       // A download that progresses gets all its attempts and its time back, but not without end.
-      if begun.hasProgressed, time.now() < end { (tries, timeLeft) = (0, Self.maximumSilence) }
+      if begun.progress.isSubstantial, time.now() < end { (tries, timeLeft) = (0, Self.maximumSilence) }
       tries += 1
       if failure.code == .timeout { timeLeft -= time.now() - begun.begun }
       let isLast = failed(begun, &failure, isRepeated: tries > 1) || isRevalidation
@@ -191,13 +191,13 @@ import Synchronization
   ///
   /// - Returns: Whether a retry is pointless.
   private func failed(_ attempt: Attempt, _ error: inout LoadError, isRepeated: Bool) -> Bool {
-    let (url, asked) = (attempt.url, attempt.asked)
-    if !asked.isLoopback, !attempt.hasProgressed { liveness.failed(error, asked.host, since: attempt.begun) }
+    let (url, asked, hasProgressed) = (attempt.url, attempt.asked, attempt.progress.isSubstantial)
+    if !asked.isLoopback, !hasProgressed { liveness.failed(error, asked.host, since: attempt.begun) }
     guard error.code != .cancelled else { return true }
     // A server that redirects has responded.
     if asked.origin != url.origin { responded(url.origin) }
     // A server that sent much of an image works, unless its status indicates a problem.
-    let isOfHost = CircuitBreaker.counts(error) && (error.status != nil || !attempt.hasProgressed)
+    let isOfHost = CircuitBreaker.counts(error) && (error.status != nil || !hasProgressed)
     if isOfHost {
       breaker.failed(
         asked.origin,

@@ -3,10 +3,6 @@ import Glibc
 
 /// Measures the bandwidth of the link while downloads run, and derives the limits (pure).
 ///
-/// A sample counts the bytes of all downloads together. Its time includes only the periods in which a
-/// response is arriving, so that slow servers do not look like a slow link. The share of waiting is measured
-/// separately.
-///
 /// On a slow link, each additional download delays the visible one, and two or three downloads fill the link.
 /// On a fast link, more downloads hide the response times of servers. The larger the share of waiting, the
 /// more downloads run.
@@ -23,19 +19,12 @@ struct LinkMeter: Sendable {
   private var bandwidth = BandwidthMeter()
   private(set) var limits: TransferLimits
 
-  /// The number of downloads whose request was sent, and of those whose response has begun.
-  private var (running, receiving) = (0, 0)
-  private var bytes = 0
-  private var (busyTime, idleTime) = (Duration.zero, Duration.zero)
-  private var lastChange: Duration?
-  /// The share of the time with downloads in which nothing arrives; old samples fade.
-  private var idleShare = 0.0
-  /// The share when the limits last followed it.
-  private var appliedIdleShare = 0.0
+  private var sample = LinkSample()
+  private var idleShare = IdleShare()
 
   init(network: NetworkKind = .other) {
     self.network = network
-    limits = Self.limits(network, nil, idleShare: 0)
+    limits = Self.limits(network, nil, idleShare)
   }
 
   /// The estimate in bits per second, in steps; nil before the first sample.
@@ -43,65 +32,54 @@ struct LinkMeter: Sendable {
 
   /// Starts to measure another network; running downloads continue.
   mutating func enter(network: NetworkKind, at now: Duration) {
-    count(until: now)
-    let (running, receiving) = (running, receiving)
+    var sample = sample
+    sample.count(until: now)
+    sample.restart()
     self = LinkMeter(network: network)
-    (self.running, self.receiving, lastChange) = (running, receiving, now)
+    self.sample = sample
   }
 
   mutating func begin(at now: Duration) {
-    count(until: now)
-    running += 1
+    sample.count(until: now)
+    sample.running += 1
   }
 
   /// Records that the head of the response arrived.
   mutating func respond(at now: Duration) {
-    count(until: now)
-    receiving += 1
+    sample.count(until: now)
+    sample.receiving += 1
   }
 
   /// Records that bytes of a body arrived.
   ///
   /// - Returns: Whether the limits changed.
   mutating func receive(_ count: Int, at now: Duration) -> Bool {
-    self.count(until: now)
-    bytes += count
-    guard bytes >= Self.sampleBytes || busyTime >= Self.sampleTime && bytes >= Self.minimumSampleBytes else {
-      return false
-    }
-    let (busy, idle) = (busyTime / .seconds(1), idleTime / .seconds(1))
-    bandwidth.add(bytes: bytes, in: busy)
-    if busy + idle > 0 { note(idleShare: idle / (busy + idle)) }
-    (bytes, busyTime, idleTime) = (0, .zero, .zero)
+    sample.count(until: now)
+    sample.bytes += count
+    guard
+      sample.bytes >= Self.sampleBytes
+        || sample.busyTime >= Self.sampleTime && sample.bytes >= Self.minimumSampleBytes
+    else { return false }
+    let (busy, idle) = (sample.busyTime / .seconds(1), sample.idleTime / .seconds(1))
+    bandwidth.add(bytes: sample.bytes, in: busy)
+    if busy + idle > 0 { idleShare.add(idle / (busy + idle)) }
+    sample.restart()
     let old = limits
-    limits = Self.limits(network, bandwidth.category, idleShare: appliedIdleShare)
+    limits = Self.limits(network, bandwidth.category, idleShare)
     return limits != old
   }
 
   /// Records that a transfer ended, with or without a response.
   mutating func end(hasResponse: Bool, at now: Duration) {
-    count(until: now)
-    running = max(0, running - 1)
-    if hasResponse { receiving = max(0, receiving - 1) }
-  }
-
-  private mutating func count(until now: Duration) {
-    defer { lastChange = now }
-    guard let lastChange, now > lastChange else { return }
-    if receiving > 0 { busyTime += now - lastChange } else if running > 0 { idleTime += now - lastChange }
-  }
-
-  private mutating func note(idleShare share: Double) {
-    idleShare += (share - idleShare) * 0.25
-    let change = Self.stretch(idleShare) / Self.stretch(appliedIdleShare)
-    // The limits follow changes of a fifth or more, so that they do not fluctuate.
-    if max(change, 1 / change) > BandwidthMeter.hysteresis { appliedIdleShare = idleShare }
+    sample.count(until: now)
+    sample.running = max(0, sample.running - 1)
+    if hasResponse { sample.receiving = max(0, sample.receiving - 1) }
   }
 
   private static func limits(
     _ network: NetworkKind,
     _ bandwidth: BandwidthClass?,
-    idleShare: Double
+    _ idleShare: IdleShare
   ) -> TransferLimits {
     // The number of downloads on a link that is always busy, and the largest number.
     let (least, most) =
@@ -113,7 +91,7 @@ struct LinkMeter: Sendable {
       // Before the first sample, start low on links that may be slow.
       case nil: network == .wifi || network == .ethernet ? (4, 8) : (2, 4)
       }
-    let wanted = Double(least) * stretch(idleShare)
+    let wanted = Double(least) * idleShare.factor
     let total = min(most, max(least, Int(wanted.rounded())))
     return TransferLimits(
       total: total,
@@ -121,9 +99,51 @@ struct LinkMeter: Sendable {
       besideUrgent: least <= 3 ? 0 : total / 2
     )
   }
+}
 
-  /// The factor by which more downloads fill a link that is idle for a share of the time.
-  private static func stretch(_ idleShare: Double) -> Double { 1 / (1 - min(max(idleShare, 0), 0.95)) }
+/// The bytes that arrive during a sample, for all downloads together, and the time that they take.
+///
+/// Only the time in which a response is arriving is busy, so that slow servers do not look like a slow link.
+private struct LinkSample {
+  /// The number of downloads whose request was sent.
+  var running = 0
+  /// The number of downloads whose response has begun.
+  var receiving = 0
+  var bytes = 0
+  private(set) var busyTime = Duration.zero
+  /// The time in which downloads only waited for responses.
+  private(set) var idleTime = Duration.zero
+  private var countedUntil: Duration?
+
+  /// Counts the time since the last call; call it before each change.
+  mutating func count(until now: Duration) {
+    defer { countedUntil = now }
+    guard let countedUntil, now > countedUntil else { return }
+    if receiving > 0 { busyTime += now - countedUntil } else if running > 0 { idleTime += now - countedUntil }
+  }
+
+  /// Begins another sample; running downloads continue.
+  mutating func restart() { (bytes, busyTime, idleTime) = (0, .zero, .zero) }
+}
+
+/// The share of the time with downloads in which nothing arrives.
+private struct IdleShare {
+  /// The mean of the samples; old samples fade.
+  private var mean = 0.0
+  /// The mean that the factor follows.
+  private var applied = 0.0
+
+  /// The factor by which more downloads fill the link.
+  var factor: Double { Self.factor(applied) }
+
+  private static func factor(_ share: Double) -> Double { 1 / (1 - min(max(share, 0), 0.95)) }
+
+  mutating func add(_ share: Double) {
+    mean += (share - mean) * 0.25
+    let change = Self.factor(mean) / Self.factor(applied)
+    // The factor follows changes of a fifth or more, so that it does not fluctuate.
+    if max(change, 1 / change) > BandwidthMeter.hysteresis { applied = mean }
+  }
 }
 
 /// The number of downloads that may run at the same time.

@@ -44,44 +44,15 @@ struct SchedulerState: Sendable {
     var started = 0
     /// Whether its slot is beyond the limits.
     var isExtra = false
-    /// The start of the current window, and the bytes of the body since then.
-    var window = (start: Duration.zero, bytes: 0)
-    var hasBody = false
-    var isStalled = false
     /// Whether it refused a preemption, because it cannot resume.
     var refusedPreemption = false
+    var stall = StallDetector()
 
-    /// When the download is stalled if it receives almost nothing until then.
-    var stallTime: Duration {
-      window.start + (hasBody ? SchedulerState.bodyStallTime : SchedulerState.responseStallTime)
-    }
+    var isStalled: Bool { stall.isStalled }
 
-    mutating func restart(at now: Duration) {
-      (hasBody, isStalled, window, refusedPreemption) = (false, false, (now, 0), false)
-    }
-
-    mutating func receive(_ bytes: Int, at now: Duration) {
-      let (limit, minimum) = (SchedulerState.bodyStallTime, SchedulerState.minimumBytes)
-      let age = now - window.start
-      if !hasBody || isStalled && age >= limit {
-        (hasBody, window) = (true, (now, bytes))
-      } else if !isStalled, age >= limit / 2, window.bytes >= minimum {
-        window = (now, bytes)
-      } else {
-        window.bytes += bytes
-      }
-      // A byte now and then does not end a stall.
-      if isStalled, window.bytes >= minimum { (isStalled, window.start) = (false, now) }
-    }
+    mutating func restart(at now: Duration) { (stall, refusedPreemption) = (StallDetector(at: now), false) }
   }
 
-  /// The time without a byte of the body after which a download is stalled.
-  ///
-  /// Most responses begin within one or two round trips.
-  static let responseStallTime = Duration.seconds(1)
-  /// The time in which a download must receive ``minimumBytes``; detecting a stall takes at most twice as long.
-  static let bodyStallTime = Duration.seconds(2)
-  static let minimumBytes = 1 << 10
   /// The time that a priority waits without starting a download before it gets a slot beyond the limits.
   static func starvationLimit(of priority: LoadPriority) -> Duration {
     priority == .visible ? .seconds(1) : .seconds(10)
@@ -144,7 +115,7 @@ struct SchedulerState: Sendable {
   /// Records bytes of the body since the last call.
   mutating func received(_ ticket: Ticket, _ bytes: Int, at now: Duration) {
     guard bytes > 0, let index = runningIndex(of: ticket) else { return }
-    running[index].receive(bytes, at: now)
+    running[index].stall.receive(bytes, at: now)
   }
 
   /// Records that a transfer ended without the complete response.
@@ -200,7 +171,7 @@ struct SchedulerState: Sendable {
     let hosts = Set(waiting.values.flatMap(\.keys))
     if !hosts.isEmpty {
       for entry in running where !entry.isStalled && hosts.contains(where: { $0 != entry.host }) {
-        deadlines.append(entry.stallTime)
+        deadlines.append(entry.stall.deadline)
       }
     }
     deadlines += hosts.compactMap { nextStart[$0] }
@@ -237,10 +208,7 @@ extension SchedulerState {
   // MARK: Stalls
 
   private mutating func findStalls(at now: Duration) {
-    for (index, entry) in running.enumerated() where !entry.isStalled && entry.stallTime <= now {
-      running[index].isStalled = !entry.hasBody || entry.window.bytes < Self.minimumBytes
-      running[index].window = (now, 0)
-    }
+    for index in running.indices { running[index].stall.check(at: now) }
   }
 
   // MARK: Limits
@@ -410,5 +378,45 @@ extension SchedulerState {
       actions.append(start(ticket, isExtra: true, at: now))
       if priority != .visible { starvingSince[priority] = nil }
     }
+  }
+}
+
+/// Finds out whether a download receives almost nothing (pure).
+///
+/// Finding a stall takes at most twice as long as the time for a response or a body.
+struct StallDetector: Sendable {
+  /// The time in which the body must begin; most responses begin within one or two round trips.
+  private static let responseTime = Duration.seconds(1)
+  /// The time in which a body must receive ``minimumBytes``.
+  private static let bodyTime = Duration.seconds(2)
+  private static let minimumBytes = 1 << 10
+
+  private(set) var isStalled = false
+  private var hasBody = false
+  /// The start of the current period, and the bytes of the body since then.
+  private var period: (start: Duration, bytes: Int)
+
+  init(at now: Duration = .zero) { period = (now, 0) }
+
+  /// When the download is stalled if it receives almost nothing until then.
+  var deadline: Duration { period.start + (hasBody ? Self.bodyTime : Self.responseTime) }
+
+  mutating func receive(_ bytes: Int, at now: Duration) {
+    let age = now - period.start
+    if !hasBody || isStalled && age >= Self.bodyTime {
+      (hasBody, period) = (true, (now, bytes))
+    } else if !isStalled, age >= Self.bodyTime / 2, period.bytes >= Self.minimumBytes {
+      period = (now, bytes)
+    } else {
+      period.bytes += bytes
+    }
+    // A byte now and then does not end a stall.
+    if isStalled, period.bytes >= Self.minimumBytes { (isStalled, period.start) = (false, now) }
+  }
+
+  mutating func check(at now: Duration) {
+    guard !isStalled, deadline <= now else { return }
+    isStalled = !hasBody || period.bytes < Self.minimumBytes
+    period = (now, 0)
   }
 }

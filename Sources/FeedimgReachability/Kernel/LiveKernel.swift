@@ -13,6 +13,7 @@ final class LiveKernel: KernelQuerying {
 
   private let routes: NetlinkSocket
   private let wireless = WirelessReader()
+  private let files = SystemFiles()
   /// The properties of devices, which do not change while their interfaces exist.
   private var known: [DeviceIdentity: Hardware] = [:]
 
@@ -85,7 +86,7 @@ final class LiveKernel: KernelQuerying {
   }
 
   func isLeasedByPhone(_ link: Link) -> Bool {
-    SystemFiles().read("/run/systemd/netif/leases/\(link.index)").map(Lease.isOfPhone) ?? false
+    files.read("/run/systemd/netif/leases/\(link.index)").map(Lease.isOfPhone) ?? false
   }
 
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] {
@@ -97,16 +98,16 @@ final class LiveKernel: KernelQuerying {
   func isDialledByTunnel(_ link: Link) -> Bool {
     // pppd writes its process number to a file named after the interface. In `stat`, the second word after
     // the program's name is the number of the parent process, which may be the tunnel program.
-    guard let number = SystemFiles().read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
-      let own = SystemFiles().read("/proc/\(number)/cmdline")
+    guard let number = files.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,
+      let own = files.read("/proc/\(number)/cmdline")
     else { return false }
-    let parent = SystemFiles().read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
-    let parents = parent.flatMap { $0.count > 1 ? SystemFiles().read("/proc/\($0[1])/comm") : nil } ?? ""
+    let parent = files.read("/proc/\(number)/stat")?.split(separator: ")").last?.split(separator: " ")
+    let parents = parent.flatMap { $0.count > 1 ? files.read("/proc/\($0[1])/comm") : nil } ?? ""
     return PPPCommand.isTunnel(own.split(separator: "\0") + [Substring(parents)])
   }
 
   func carriersOfPPPoE() -> [String] {
-    PPPoESession.carriers(inTable: SystemFiles().read("/proc/net/pppoe") ?? "")
+    PPPoESession.carriers(inTable: files.read("/proc/net/pppoe") ?? "")
   }
 
   private func readDevice(of link: Link) -> Hardware {
