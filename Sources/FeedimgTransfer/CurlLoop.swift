@@ -7,8 +7,8 @@ import Glibc
 final class CurlLoop {
   private let library: CurlLibrary
   private let identity: CurlHandle.Identity
-  private let time = LoopTime()
-  private let openSockets = OpenSockets()
+  private let time: LoopTime
+  private let shared: Transfer.Shared
   private var running: [Transfer] = []
   /// Idle handles for later transfers.
   private var spare: [CurlHandle] = []
@@ -24,9 +24,12 @@ final class CurlLoop {
 
   /// - Throws: ``LoadError`` with `unavailable` if memory runs out.
   init(_ library: CurlLibrary, identity: CurlHandle.Identity) throws(LoadError) {
+    let time = LoopTime()
     guard let multi = CurlMulti(library, time: time) else { throw Self.outOfMemory }
     self.library = library
     self.identity = identity
+    self.time = time
+    shared = Transfer.Shared(addresses: identity.addresses, time: time, sockets: OpenSockets())
     latest = multi
   }
 
@@ -49,7 +52,7 @@ final class CurlLoop {
     guard let handle = spare.popLast() ?? CurlHandle(library, identity: identity) else {
       return order.complete(.failure(Self.outOfMemory))
     }
-    launch(Transfer(order, on: handle, addresses: identity.addresses, time: time, sockets: openSockets))
+    launch(Transfer(order, on: handle, shared))
   }
 
   func cancel(_ order: TransferOrder) {

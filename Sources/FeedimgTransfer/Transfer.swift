@@ -23,12 +23,25 @@ final class Transfer {
     var redirect: (status: Int, location: String)?
     /// Whether libcurl decodes a content coding of the body.
     var isDecoded = false
+    var isChunked = false
+    var bytes = ByteCounts()
+    var connection = Connection()
+
+    var awaitsHead: Bool { head == nil && redirect == nil }
+  }
+
+  /// The bytes of an exchange.
+  private struct ByteCounts {
     /// The bytes of the body, after content decoding.
     var received = 0
     /// The bytes from the network that have been reported to the receiver.
     var reported = 0
     /// The bytes of heads that have not been reported yet.
     var unreported = 0
+  }
+
+  /// The connection of an exchange, which may be a reused one.
+  private struct Connection {
     /// The address that the policy forbids, if any.
     var refused: IPAddress?
     /// The shortage of descriptors that prevented opening a socket, if any.
@@ -37,9 +50,24 @@ final class Transfer {
     var opened: [Int32] = []
     /// The socket of the request; nil before the request, and for a Unix socket.
     var socket: CountedSocket?
-    var isChunked = false
 
-    var awaitsHead: Bool { head == nil && redirect == nil }
+    /// Opens a socket, unless the policy forbids its address.
+    mutating func open(_ address: UnsafeMutablePointer<curl_sockaddr>, _ policy: AddressPolicy) -> Int32 {
+      let descriptor = policy.openSocket(address, &refused)
+      if descriptor >= 0 {
+        opened.append(descriptor)
+      } else if refused == nil {
+        shortage = LoadError.descriptorShortage(errno)
+      }
+      return descriptor
+    }
+  }
+
+  /// What the transfers of a downloader share.
+  struct Shared {
+    let addresses: AddressPolicy
+    let time: LoopTime
+    let sockets: OpenSockets
   }
 
   let order: TransferOrder
@@ -47,10 +75,7 @@ final class Transfer {
   /// The multi handle that runs the transfer; nil before and after.
   var multi: CurlMulti?
   private(set) var timeouts: Timeouts
-  private let addresses: AddressPolicy
-  private let time: LoopTime
-  private let sockets: OpenSockets
-  private let receiver: any BodyReceiving
+  private let shared: Shared
   /// The followed redirects; nil before the first.
   private var redirects: RedirectChain?
   private var exchange = Exchange()
@@ -63,24 +88,15 @@ final class Transfer {
   /// The largest factor by which content decoding may expand a body.
   private static let maximumExpansion = 100
 
-  init(
-    _ order: TransferOrder,
-    on handle: CurlHandle,
-    addresses: AddressPolicy,
-    time: LoopTime,
-    sockets: OpenSockets
-  ) {
-    self.order = order
-    self.handle = handle
-    // A Unix socket has no address.
-    self.addresses = order.request.socket == nil ? addresses : .everything
-    self.time = time
-    self.sockets = sockets
-    receiver = order.receiver
-    timeouts = Timeouts(order.request, from: time.now)
+  init(_ order: TransferOrder, on handle: CurlHandle, _ shared: Shared) {
+    (self.order, self.handle, self.shared) = (order, handle, shared)
+    timeouts = Timeouts(order.request, from: shared.time.now)
   }
 
   var request: DownloadRequest { order.request }
+  private var receiver: any BodyReceiving { order.receiver }
+  // A Unix socket has no address.
+  private var addresses: AddressPolicy { request.socket == nil ? shared.addresses : .everything }
 
   /// The current URL.
   var url: ImageURL { redirects?.url ?? request.url }
@@ -103,7 +119,7 @@ final class Transfer {
       url: url,
       requestWasSent: exchange.requestWasSent,
       head: exchange.head,
-      received: exchange.received
+      received: exchange.bytes.received
     )
   }
 
@@ -124,7 +140,7 @@ final class Transfer {
   func end(_ code: CURLcode) -> EndStep {
     report(received: handle.receivedLength)
     if failure != nil { reportUnread() }
-    if code == CURLE_COULDNT_CONNECT, let refused = exchange.refused { fail(refusal(of: refused)) }
+    if code == CURLE_COULDNT_CONNECT, let refused = exchange.connection.refused { fail(refusal(of: refused)) }
     do throws(LoadError) {
       return try step(after: code)
     } catch {
@@ -147,25 +163,19 @@ final class Transfer {
     if code != CURLE_OK {
       var outcome = handle.outcome(code, connectTimeout: request.connectTimeout)
       outcome.shortage =
-        code == CURLE_COULDNT_CONNECT ? exchange.shortage : LoadError.descriptorShortage(behind: code)
+        code == CURLE_COULDNT_CONNECT
+        ? exchange.connection.shortage : LoadError.descriptorShortage(behind: code)
       if let error = outcome.error(progress) { throw error }
     }
     guard let head = exchange.head else { throw CurlOutcome.headTruncated }
-    if let error = expansionError(encoded: exchange.reported) { throw error }
+    if let error = expansionError(encoded: exchange.bytes.reported) { throw error }
     return .end(.success(head))
   }
 
   // MARK: Addresses
 
-  /// Opens a socket, unless the policy forbids its address.
   fileprivate func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
-    let descriptor = addresses.openSocket(address, &exchange.refused)
-    if descriptor >= 0 {
-      exchange.opened.append(descriptor)
-    } else if exchange.refused == nil {
-      exchange.shortage = LoadError.descriptorShortage(errno)
-    }
-    return descriptor
+    exchange.connection.open(address, addresses)
   }
 
   /// Checks the address of the connection and records the request.
@@ -181,10 +191,11 @@ final class Transfer {
     }
     if let peer, request.socket == nil { order.peer.note(String(cString: peer)) }
     if request.socket == nil {
-      exchange.socket = sockets.socket(localPort: localPort, opened: exchange.opened)
+      let opened = exchange.connection.opened
+      exchange.connection.socket = shared.sockets.socket(localPort: localPort, opened: opened)
     }
     exchange.requestWasSent = true
-    timeouts.requestSent(at: time.now)
+    timeouts.requestSent(at: shared.time.now)
     receiver.note(.requested)
     return true
   }
@@ -201,8 +212,8 @@ final class Transfer {
 
   /// Takes a line of a head or trailer, with its line break.
   fileprivate func take(line: UnsafeRawBufferPointer) throws(LoadError) {
-    timeouts.arrived(at: time.now)
-    exchange.unreported += line.count
+    timeouts.arrived(at: shared.time.now)
+    exchange.bytes.unreported += line.count
     try exchange.budget.take(line, isTrailer: !exchange.awaitsHead)
     // Lines after the final head are trailers (RFC 9110 §6.5), which are ignored.
     guard exchange.awaitsHead, line.isLineBreak else { return }
@@ -241,14 +252,15 @@ final class Transfer {
   ///
   /// - Returns: False to stop reading a long body of a redirect.
   fileprivate func take(body bytes: UnsafeRawBufferPointer) throws(LoadError) -> Bool {
-    timeouts.arrived(at: time.now)
+    timeouts.arrived(at: shared.time.now)
     let wire =
       exchange.isDecoded
-      ? handle.receivedLength : exchange.reported + exchange.unreported + bytes.count
+      ? handle.receivedLength : exchange.bytes.reported + exchange.bytes.unreported + bytes.count
     report(received: wire)
-    exchange.received += bytes.count
-    guard exchange.redirect == nil else { return exchange.received <= Self.maximumRedirectBody }
-    guard exchange.received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
+    exchange.bytes.received += bytes.count
+    let received = exchange.bytes.received
+    guard exchange.redirect == nil else { return received <= Self.maximumRedirectBody }
+    guard received <= request.bodyLimit.bytes else { throw tooLarge("the body is longer than") }
     // libcurl counts the bytes of a chunk only after it has delivered them.
     if let error = expansionError(encoded: wire + CurlHandle.bufferSize) { throw error }
     try receiver.receive(bytes)
@@ -257,8 +269,8 @@ final class Transfer {
 
   /// The error for a body that content decoding has expanded too much from at most `encoded` bytes.
   private func expansionError(encoded: Int) -> LoadError? {
-    guard exchange.isDecoded, exchange.received > Self.maximumUncheckedLength,
-      exchange.received / Self.maximumExpansion > encoded
+    guard exchange.isDecoded, exchange.bytes.received > Self.maximumUncheckedLength,
+      exchange.bytes.received / Self.maximumExpansion > encoded
     else { return nil }
     return LoadError(
       .tooLarge,
@@ -267,16 +279,17 @@ final class Transfer {
   }
 
   private func report(received count: Int) {
-    guard count > exchange.reported else { return }
-    receiver.note(.moved(count - exchange.reported))
-    (exchange.reported, exchange.unreported) = (count, 0)
+    let reported = exchange.bytes.reported
+    guard count > reported else { return }
+    receiver.note(.moved(count - reported))
+    (exchange.bytes.reported, exchange.bytes.unreported) = (count, 0)
   }
 
   /// Reports the bytes that the kernel received for an HTTP/1.1 response that this side stops.
   ///
   /// Over HTTP/2, bytes that arrive after a stream is stopped are not counted.
   private func reportUnread() {
-    guard handle.isHTTP1, let received = exchange.socket?.received else { return }
+    guard handle.isHTTP1, let received = exchange.connection.socket?.received else { return }
     report(received: received.all)
   }
 
@@ -286,7 +299,7 @@ final class Transfer {
   /// libcurl skips chunk extensions (RFC 9112 §7.1.1) without a limit. It may read several megabytes of them
   /// before this check runs.
   var framingError: LoadError? {
-    guard exchange.isChunked, let received = exchange.socket?.received else { return nil }
+    guard exchange.isChunked, let received = exchange.connection.socket?.received else { return nil }
     let body = handle.receivedBodyLength
     guard received.all - received.unread - body > body + HeadBudget.maximumLength else { return nil }
     let limit = ByteCount(HeadBudget.maximumLength)
