@@ -6,7 +6,7 @@ import NIOHTTP1
 extension ConnectionHandler {
   /// Sends the response to the current request.
   func send(_ response: ServiceResponse, context: ChannelHandlerContext) {
-    guard case .responding(let request, _) = phase else { return response.abandon() }
+    guard case .responding(let request, _) = state.phase else { return response.abandon() }
     guard response.fields.fields.allSatisfy(\.isWellFormed) else {
       response.abandon()
       return send(
@@ -15,12 +15,12 @@ extension ConnectionHandler {
       )
     }
     if case .webSocket(let upgrade) = response.body { return open(upgrade, context: context) }
-    if response.ownsBody, let length = response.length {
-      guard hold(length) else { return send(noRoom.response, context: context) }
+    if response.ownsBody, let length = response.length, !body.hold(length) {
+      return send(RequestBody.noRoom.response, context: context)
     }
     // In HTTP/1.0 only the end of the connection marks the end of a body of unknown length.
     let isOpenEnded = response.isEndless || response.length == nil && request.version != .http1_1
-    endsAfterResponse = endsAfterResponse || !request.isKeepAlive || register.isDraining || isOpenEnded
+    if !request.isKeepAlive || register.isDraining || isOpenEnded { state.endsAfterResponse = true }
     context.write(wrapOutboundOut(.head(head(of: response))), promise: nil)
     guard request.method != .HEAD, response.status != 204, response.status != 304 else {
       return end(context: context)
@@ -45,15 +45,15 @@ extension ConnectionHandler {
 
   /// Sends a problem at once and closes the connection, even if more of the request is still to arrive.
   func refuse(_ problem: Problem, withBody hasBody: Bool = true, context: ChannelHandlerContext) {
-    phase = .closing
-    endsAfterResponse = true
+    state.phase = .closing
+    state.endsAfterResponse = true
     let response = problem.response
     context.write(wrapOutboundOut(.head(head(of: response))), promise: nil)
     if hasBody, case .bytes(let bytes) = response.body {
       let buffer = context.channel.allocator.buffer(bytes: bytes)
       context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
     }
-    expect(within: limits.closingTimeout, context: context)
+    expect(within: rules.limits.closingTimeout, context: context)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
       // Closing both sides would reset the connection, and a client that is still sending would lose the response.
       context.close(mode: .output, promise: nil)
@@ -62,8 +62,8 @@ extension ConnectionHandler {
 
   /// Closes the connection at once.
   func hangUp(context: ChannelHandlerContext) {
-    if case .responding(_, let work) = phase { work?.cancel() }
-    phase = .closing
+    state.work?.cancel()
+    state.phase = .closing
     context.close(promise: nil)
   }
 
@@ -73,7 +73,7 @@ extension ConnectionHandler {
   }
 
   private func expire(context: ChannelHandlerContext) {
-    if case .receiving = phase {
+    if case .receiving = state.phase {
       refuse(Problem(408, "the request took too long to arrive"), context: context)
     } else {
       hangUp(context: context)
@@ -92,9 +92,9 @@ extension ConnectionHandler {
     if let length = response.length, response.status != 204, response.status != 304 {
       headers.append(("Content-Length", String(length)))
     }
-    if endsAfterResponse {
+    if state.endsAfterResponse {
       headers.append(("Connection", "close"))
-    } else if case .responding(let request, _) = phase, request.version == .http1_0 {
+    } else if case .responding(let request, _) = state.phase, request.version == .http1_0 {
       // Without this field a client of HTTP/1.0 would wait for the end of the connection (RFC 9112 §9.3).
       headers.append(("Connection", "keep-alive"))
     }
@@ -107,9 +107,9 @@ extension ConnectionHandler {
 
   /// Sends a body chunk by chunk as the client takes it, and ends the response.
   private func send(_ bytes: ArraySlice<UInt8>, context: ChannelHandlerContext) {
-    guard case .responding = phase else { return }
-    expect(within: limits.stall, context: context)
-    let (chunk, rest) = (bytes.prefix(limits.chunk), bytes.dropFirst(limits.chunk))
+    guard case .responding = state.phase else { return }
+    expect(within: rules.limits.stall, context: context)
+    let (chunk, rest) = (bytes.prefix(rules.limits.chunk), bytes.dropFirst(rules.limits.chunk))
     let sent = context.eventLoop.makePromise(of: Void.self)
     if !chunk.isEmpty {
       let buffer = context.channel.allocator.buffer(bytes: chunk)
@@ -128,10 +128,10 @@ extension ConnectionHandler {
   private func end(context: ChannelHandlerContext) { send([], context: context) }
 
   func finish(context: ChannelHandlerContext) {
-    guard case .responding = phase else { return }
+    guard case .responding = state.phase else { return }
     deadline.clear()
-    if endsAfterResponse {
-      phase = .closing
+    if state.endsAfterResponse {
+      state.phase = .closing
       context.close(promise: nil)
     } else {
       proceed(context: context)
@@ -176,7 +176,7 @@ extension ConnectionHandler {
         }
       }
     }
-    phase = .responding(request, work)
+    state.phase = .responding(request, work)
   }
 
   /// Sends one piece of a body that has no end yet.
@@ -185,8 +185,8 @@ extension ConnectionHandler {
     _ sent: EventLoopPromise<Void>,
     context: ChannelHandlerContext
   ) {
-    guard case .responding = phase else { return sent.fail(ChannelError.alreadyClosed) }
-    expect(within: limits.stall, context: context)
+    guard case .responding = state.phase else { return sent.fail(ChannelError.alreadyClosed) }
+    expect(within: rules.limits.stall, context: context)
     sent.futureResult.assumeIsolated().whenSuccess { self.deadline.clear() }
     let buffer = context.channel.allocator.buffer(bytes: bytes)
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: sent)

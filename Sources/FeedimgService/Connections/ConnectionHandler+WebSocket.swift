@@ -7,7 +7,7 @@ extension ConnectionHandler {
   /// Asks the server behind the gateway for a WebSocket, and becomes a relay if it agrees.
   func open(_ upgrade: WebSocketUpgrade, context: ChannelHandlerContext) {
     upgrade.reply(on: context.eventLoop).assumeIsolated().whenComplete { result in
-      guard case .responding = self.phase else {
+      guard case .responding = self.state.phase else {
         // The client has disconnected.
         if case .success(let reply) = result { reply.channel.close(promise: nil) }
         return
@@ -39,8 +39,10 @@ extension ConnectionHandler {
     }
     let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: headers)
     context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
-    phase = .closing
-    endUpgraded()
+    state.phase = .closing
+    // A WebSocket has no deadline, and no share in the limit for bodies.
+    deadline.cancel()
+    body.release()
     do {
       let pipeline = context.pipeline.syncOperations
       pipeline.removeHandler(self, promise: nil)

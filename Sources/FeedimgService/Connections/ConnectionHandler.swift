@@ -10,77 +10,50 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  enum Phase {
-    /// Waits for the head of a request.
-    case idle
-    case receiving(HTTPRequestHead, HTTPFields)
-    /// Prepares and sends a response, with the task that prepares it, if any.
-    case responding(HTTPRequestHead, Task<Void, Never>?)
-    /// The last response has been sent; further input is dropped.
-    case closing
-  }
-
-  let limits: ConnectionLimits
+  let rules: RequestRules
   let register: ConnectionRegister
-  var phase = Phase.idle
   let deadline = ConnectionDeadline()
+  var state = ConnectionState()
+  var body: RequestBody
   var date = DateField()
-  /// Whether the connection closes after the current response.
-  var endsAfterResponse = false
   private var context: ChannelHandlerContext?
-  /// The requests since ``takeRepeatable()``: their number, and the last one with a response from memory.
-  private var begun: (count: Int, repeatable: RepeatableRequest?) = (0, nil)
-  private let routes: RouteTable
-  private let access: AccessRule
-  /// The body of the request, as far as it has arrived.
-  private var body: [UInt8] = []
-  /// The share of this connection in the limit for the bodies of all requests, in bytes.
-  private var heldCount = 0
-  /// The longest body of the current request, in bytes.
-  private var bodyLimit = 0
-  /// The parts that arrived before the last response ended, with the length of the bodies in them.
-  private var early: (parts: [HTTPServerRequestPart], length: Int) = ([], 0)
+  private var pipelined: PipelinedParts
+  /// The requests since ``takeRepeatable()``.
+  private var inputRequests = InputRequests()
 
-  init(
-    routes: RouteTable,
-    access: AccessRule,
-    limits: ConnectionLimits,
-    register: ConnectionRegister
-  ) {
-    self.routes = routes
-    self.access = access
-    self.limits = limits
+  init(routes: RouteTable, access: AccessRule, limits: ConnectionLimits, register: ConnectionRegister) {
+    rules = RequestRules(routes: routes, access: access, limits: limits)
     self.register = register
+    body = RequestBody(register)
+    pipelined = PipelinedParts(maximumLength: limits.head)
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    if context.channel.isActive { expect(within: limits.request, context: context) }
+    if context.channel.isActive { expect(within: rules.limits.request, context: context) }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  func channelActive(context: ChannelHandlerContext) { expect(within: limits.request, context: context) }
+  func channelActive(context: ChannelHandlerContext) {
+    expect(within: rules.limits.request, context: context)
+  }
 
   func channelInactive(context: ChannelHandlerContext) {
     deadline.cancel()
-    if case .responding(_, let work) = phase { work?.cancel() }
-    phase = .closing
-    releaseBody()
+    state.work?.cancel()
+    state.phase = .closing
+    body.release()
     context.fireChannelInactive()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let part = unwrapInboundIn(data)
-    switch (phase, part) {
+    switch (state.phase, part) {
     case (.idle, .head(let head)): begin(head, context: context)
     case (.receiving, .body(let bytes)): take(bytes, context: context)
     case (.receiving(let head, let fields), .end): respond(to: head, fields, context: context)
-    case (.responding, _):
-      early.parts.append(part)
-      if case .body(let bytes) = part { early.length += bytes.readableBytes }
-      // Useful clients send far less.
-      if early.parts.count > 64 || early.length > limits.head { hangUp(context: context) }
+    case (.responding, _): if !pipelined.append(part) { hangUp(context: context) }
     case (.idle, _), (.receiving, .head), (.closing, _): break
     }
   }
@@ -88,28 +61,28 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case ChannelEvent.inputClosed:
-      if case .responding(_, let work) = phase {
-        endsAfterResponse = true
+      if case .responding(_, let work) = state.phase {
+        state.endsAfterResponse = true
         // Over TCP the client has most likely disconnected; a response that is ready is sent all the same. A client of
         // the Unix socket that disconnects closes both sides, which makes the channel inactive.
-        if case .loopback = access { work?.cancel() }
+        if case .loopback = rules.access { work?.cancel() }
       } else {
         context.close(promise: nil)
       }
     case is ChannelShouldQuiesceEvent:
-      if case .idle = phase { context.close(promise: nil) }
-      endsAfterResponse = true
+      if case .idle = state.phase { context.close(promise: nil) }
+      state.endsAfterResponse = true
     default: context.fireUserInboundEventTriggered(event)
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    switch phase {
+    switch state.phase {
     case .idle, .receiving:
       guard let error = error as? HTTPParserError else { return hangUp(context: context) }
-      refuse(error.problem(limits), context: context)
+      refuse(error.problem(rules.limits), context: context)
     // The connection closes after the response to the valid request.
-    case .responding: endsAfterResponse = true
+    case .responding: state.endsAfterResponse = true
     // The rest of a refused request is malformed too.
     case .closing: if !(error is HTTPParserError) { context.close(promise: nil) }
     }
@@ -117,115 +90,80 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   /// Waits for the next request, parts of which may have arrived.
   func proceed(context: ChannelHandlerContext) {
-    phase = .idle
-    releaseBody()
-    expect(within: limits.request, context: context)
-    let parts = early.parts
-    early = ([], 0)
-    for part in parts { channelRead(context: context, data: NIOAny(part)) }
+    state.phase = .idle
+    body.release()
+    expect(within: rules.limits.request, context: context)
+    for part in pipelined.take() { channelRead(context: context, data: NIOAny(part)) }
   }
 
   private func begin(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
     let fields = HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
-    if let rejection = rejection(of: head, fields) {
-      return refuse(rejection, withBody: head.method != .HEAD, context: context)
+    do throws(Problem) {
+      let limit = try rules.bodyLimit(of: head, fields)
+      try body.begin(length: fields["Content-Length"], limit: limit)
+    } catch {
+      return refuse(error, withBody: head.method != .HEAD, context: context)
     }
     // The decoder stops after an offer to change the protocol, which this service never accepts.
-    if head.method == .CONNECT || fields["Upgrade"] != nil { endsAfterResponse = true }
+    if head.method == .CONNECT || fields["Upgrade"] != nil { state.endsAfterResponse = true }
     if head.version == .http1_1, fields["Expect"]?.lowercased() == "100-continue" {
       let interim = HTTPResponseHead(version: .http1_1, status: .continue)
       context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
     }
-    begun = (begun.count + 1, nil)
-    phase = .receiving(head, fields)
-    expect(within: limits.request, context: context)
-  }
-
-  private func rejection(of head: HTTPRequestHead, _ fields: HTTPFields) -> Problem? {
-    // With two fields, two programs could each read another host (RFC 9112 §3.2).
-    let hostCount = fields.fields.count { $0.isNamed("host") }
-    if head.version == .http1_1, hostCount != 1 {
-      return Problem(400, "expected one field `Host`, found \(hostCount)")
-    }
-    if let host = fields["Host"], !HostField.isWellFormed(host) {
-      return Problem(400, "`\(host)` is not a host")
-    }
-    if let coding = fields["Transfer-Encoding"], coding.lowercased() != "chunked" {
-      return Problem(501, "the transfer coding `\(coding)` is not supported, only `chunked`")
-    }
-    let path = String(head.uri.prefix { $0 != "?" })
-    let isGateway = routes.isGateway(path)
-    let isPublic = { isGateway || PageRoute.isPublic(head.method.rawValue, head.uri) }
-    var checked = fields
-    // A reader shows the pictures of a feed in a page of another site. Their addresses are signed or have a token.
-    if isGateway, GatewayRoute.isPicture(path) {
-      checked.fields.removeAll { $0.isNamed("origin") || $0.isNamed("sec-fetch-site") }
-    }
-    if let rejection = access.rejection(of: checked, isPublic: isPublic()) { return rejection }
-    bodyLimit = isGateway ? limits.gatewayBody : limits.body
-    let length = fields["Content-Length"].flatMap { Int($0) } ?? 0
-    return length > bodyLimit ? tooLong : nil
+    inputRequests.begin()
+    state.phase = .receiving(head, fields)
+    expect(within: rules.limits.request, context: context)
   }
 
   private func take(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
-    guard body.count + bytes.readableBytes <= bodyLimit else { return refuse(tooLong, context: context) }
-    guard hold(bytes.readableBytes) else { return refuse(noRoom, context: context) }
-    body.append(contentsOf: bytes.readableBytesView)
+    do throws(Problem) {
+      try body.append(bytes)
+    } catch {
+      refuse(error, context: context)
+    }
   }
 
   private func respond(to head: HTTPRequestHead, _ fields: HTTPFields, context: ChannelHandlerContext) {
     deadline.clear()
-    let body = body
-    self.body = []
-    phase = .responding(head, nil)
-    if head.uri == "*", head.method == .OPTIONS { return send(routes.options, context: context) }
-    guard let target = RequestTarget(head.uri) else {
-      let problem = Problem(
-        400,
-        "the target of the request is not a path with a query in percent-encoded UTF-8"
-      )
-      return send(problem.response, context: context)
+    let bytes = body.take()
+    state.phase = .responding(head, nil)
+    if head.uri == "*", head.method == .OPTIONS { return send(rules.routes.options, context: context) }
+    let request: ServiceRequest
+    do throws(Problem) {
+      request = try rules.request(head, fields, body: bytes)
+    } catch {
+      return send(error.response, context: context)
     }
-    // Those of a gateway belong to the server behind it.
-    let hasOwnCredentials = routes.isGateway(target.path) && GatewayRoute.passesCredentials(target.path)
-    let request = ServiceRequest(
-      method: head.method.rawValue,
-      target: target,
-      fields: hasOwnCredentials ? fields : access.withoutCredentials(fields),
-      body: body
-    )
-    if let response = routes.immediateResponse(to: request) {
+    if let response = rules.routes.immediateResponse(to: request) {
       // A repetition would skip the interim response.
-      let isPlain = !endsAfterResponse && fields["Expect"] == nil
-      begun.repeatable = isPlain ? RepeatableRequest(access: access, head: head, request: request) : nil
+      if !state.endsAfterResponse, fields["Expect"] == nil {
+        inputRequests.keep(RepeatableRequest(access: rules.access, head: head, request: request))
+      }
       return send(response, context: context)
     }
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
     // Other routes may compute for long, which must not delay other clients.
     let executor: any TaskExecutor =
-      routes.hasImmediateHandler(request) ? EventLoopTaskExecutor(loop) : TaskThread.executor
-    let work = Task(executorPreference: executor) { [routes, request] in
+      rules.routes.hasImmediateHandler(request) ? EventLoopTaskExecutor(loop) : TaskThread.executor
+    let work = Task(executorPreference: executor) { [routes = rules.routes, request] in
       let response = await routes.response(to: request)
       loop.execute { handler.value.send(response, context: bound.value) }
     }
-    phase = .responding(head, work)
+    state.phase = .responding(head, work)
   }
 
   // MARK: Repeated requests
 
   /// Whether the next input begins a request, which may get a response.
-  var isIdle: Bool {
-    guard case .idle = phase else { return false }
-    return !endsAfterResponse && !register.isDraining
-  }
+  var isIdle: Bool { state.acceptsRequest && !register.isDraining }
 
   /// The response to a repeated request from memory, to be sent next; nil if the decoder must read the request again.
   func response(to repeated: RepeatableRequest) -> ServiceResponse? {
-    guard repeated.access == access, let response = routes.immediateResponse(to: repeated.request)
+    guard repeated.access == rules.access, let response = rules.routes.immediateResponse(to: repeated.request)
     else { return nil }
     deadline.clear()
-    phase = .responding(repeated.head, nil)
+    state.phase = .responding(repeated.head, nil)
     return response
   }
 
@@ -236,32 +174,58 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   /// The only request since the last call, if memory had its response; called before and after each input.
   func takeRepeatable() -> RepeatableRequest? {
-    defer { begun = (0, nil) }
-    return begun.count == 1 && early.parts.isEmpty && !endsAfterResponse ? begun.repeatable : nil
+    let request = inputRequests.take()
+    return pipelined.isEmpty && !state.endsAfterResponse ? request : nil
+  }
+}
+
+/// The progress of a connection, which responds to one request at a time.
+struct ConnectionState {
+  enum Phase {
+    /// Waits for the head of a request.
+    case idle
+    case receiving(HTTPRequestHead, HTTPFields)
+    /// Prepares and sends a response, with the task for it, if any.
+    case responding(HTTPRequestHead, Task<Void, Never>?)
+    /// The last response has been sent; further input is dropped.
+    case closing
   }
 
-  /// Counts bytes toward the limit for all bodies until the end of the response; false if they exceed it.
-  func hold(_ count: Int) -> Bool {
-    guard register.hold(count) else { return false }
-    heldCount += count
-    return true
+  var phase = Phase.idle
+  /// Whether the connection closes after the current response.
+  var endsAfterResponse = false
+
+  /// Whether another request may begin.
+  var acceptsRequest: Bool { if case .idle = phase { !endsAfterResponse } else { false } }
+
+  /// The task that prepares or sends the current response, if any.
+  var work: Task<Void, Never>? { if case .responding(_, let work) = phase { work } else { nil } }
+}
+
+/// The parts of pipelined requests, which wait for the end of the current response (RFC 9112 §9.3.2).
+struct PipelinedParts {
+  /// The most parts that may wait; useful clients send far fewer.
+  private static let maximumCount = 64
+
+  private var parts: [HTTPServerRequestPart] = []
+  /// The length of the bodies in the parts, in bytes.
+  private var length = 0
+  private let maximumLength: Int
+
+  init(maximumLength: Int) { self.maximumLength = maximumLength }
+
+  var isEmpty: Bool { parts.isEmpty }
+
+  /// Adds a part; false if the parts exceed a limit.
+  mutating func append(_ part: HTTPServerRequestPart) -> Bool {
+    parts.append(part)
+    if case .body(let bytes) = part { length += bytes.readableBytes }
+    return parts.count <= Self.maximumCount && length <= maximumLength
   }
 
-  /// Gives the limits of HTTP back when the connection becomes a WebSocket.
-  func endUpgraded() {
-    deadline.cancel()
-    releaseBody()
+  /// Removes and returns all parts.
+  mutating func take() -> [HTTPServerRequestPart] {
+    defer { (parts, length) = ([], 0) }
+    return parts
   }
-
-  private func releaseBody() {
-    body = []
-    register.release(heldCount)
-    heldCount = 0
-  }
-
-  var noRoom: Problem {
-    Problem(503, "too many long bodies are under way", fields: [("Retry-After", "1")])
-  }
-
-  private var tooLong: Problem { Problem(413, "the body of a request may have \(bodyLimit) bytes") }
 }

@@ -47,6 +47,26 @@ struct RepeatableRequest: Sendable {
   var request: ServiceRequest
 }
 
+/// The requests that begin in one input.
+///
+/// The input is repeatable if it is a single request and memory has its response.
+struct InputRequests {
+  private var count = 0
+  private var repeatable: RepeatableRequest?
+
+  /// Counts a request whose head has arrived.
+  mutating func begin() { (count, repeatable) = (count + 1, nil) }
+
+  /// Keeps the latest request, because memory had its response.
+  mutating func keep(_ request: RepeatableRequest) { repeatable = request }
+
+  /// The only request since the last call, if memory had its response.
+  mutating func take() -> RepeatableRequest? {
+    defer { self = InputRequests() }
+    return count == 1 ? repeatable : nil
+  }
+}
+
 /// The repeatable requests of all connections.
 final class RepeatedRequests: Sendable {
   /// The number of requests to keep, which exceeds the images of a screen.

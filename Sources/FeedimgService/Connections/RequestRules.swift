@@ -1,0 +1,53 @@
+import FeedimgModel
+import NIOHTTP1
+
+/// The rules for the requests of one connection.
+struct RequestRules {
+  let routes: RouteTable
+  let access: AccessRule
+  let limits: ConnectionLimits
+
+  /// The longest body of a request, in bytes; throws the reason to refuse the request by its head.
+  func bodyLimit(of head: HTTPRequestHead, _ fields: HTTPFields) throws(Problem) -> Int {
+    // With two fields, two programs could each read another host (RFC 9112 §3.2).
+    let hostCount = fields.fields.count { $0.isNamed("host") }
+    if head.version == .http1_1, hostCount != 1 {
+      throw Problem(400, "expected one field `Host`, found \(hostCount)")
+    }
+    if let host = fields["Host"], !HostField.isWellFormed(host) {
+      throw Problem(400, "`\(host)` is not a host")
+    }
+    if let coding = fields["Transfer-Encoding"], coding.lowercased() != "chunked" {
+      throw Problem(501, "the transfer coding `\(coding)` is not supported, only `chunked`")
+    }
+    let path = String(head.uri.prefix { $0 != "?" })
+    let isGateway = routes.isGateway(path)
+    let isPublic = { isGateway || PageRoute.isPublic(head.method.rawValue, head.uri) }
+    var checked = fields
+    // A reader shows the pictures of a feed in a page of another site. Their addresses are signed or have a token.
+    if isGateway, GatewayRoute.isPicture(path) {
+      checked.fields.removeAll { $0.isNamed("origin") || $0.isNamed("sec-fetch-site") }
+    }
+    if let rejection = access.rejection(of: checked, isPublic: isPublic()) { throw rejection }
+    return isGateway ? limits.gatewayBody : limits.body
+  }
+
+  /// The request with its whole body, for the routes; throws if its target is invalid.
+  func request(
+    _ head: HTTPRequestHead,
+    _ fields: HTTPFields,
+    body: [UInt8]
+  ) throws(Problem) -> ServiceRequest {
+    guard let target = RequestTarget(head.uri) else {
+      throw Problem(400, "the target of the request is not a path with a query in percent-encoded UTF-8")
+    }
+    // The credentials in requests to a gateway are for the server behind it.
+    let hasOwnCredentials = routes.isGateway(target.path) && GatewayRoute.passesCredentials(target.path)
+    return ServiceRequest(
+      method: head.method.rawValue,
+      target: target,
+      fields: hasOwnCredentials ? fields : access.withoutCredentials(fields),
+      body: body
+    )
+  }
+}
