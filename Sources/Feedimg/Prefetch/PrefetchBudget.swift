@@ -25,11 +25,10 @@ struct PrefetchBudget: Sendable {
     var expected: Int
     /// Whether `expected` is a declared size.
     let isDeclared: Bool
-    /// The bytes of the image that are present, those of earlier loads included; nil before the response
-    /// head.
-    var position: Int?
-    /// The length of the whole image.
-    var length: Int?
+    /// The bytes present, those of earlier loads included, and the length of the whole image.
+    ///
+    /// Nil before the response head.
+    var response: (position: Int, length: Int?)?
     /// The bytes that this load received.
     var moved = 0
     /// Whether the response states no length, so that the image may be as long as the limit for one image.
@@ -40,10 +39,11 @@ struct PrefetchBudget: Sendable {
     /// The bytes reserved beyond those received.
     var kept: Int {
       guard pays, !mustStop else { return 0 }
-      return max(0, length.map { $0 - (position ?? 0) } ?? (expected - moved))
+      guard let response, let length = response.length else { return max(0, expected - moved) }
+      return max(0, length - response.position)
     }
     /// The bytes that will certainly arrive.
-    var announced: Int { length == nil ? 0 : kept }
+    var announced: Int { response?.length == nil ? 0 : kept }
   }
 
   /// The expected size of an image while no length is known: a typical picture in a feed.
@@ -103,11 +103,11 @@ struct PrefetchBudget: Sendable {
       Self.bounded(progress.received.bytes), progress.total.map { Self.bounded($0.bytes) }
     )
     // Bytes that were present before the load, or before a restart, are not counted.
-    let brought = isFirst ? max(0, position - (load.position ?? position)) : 0
+    let brought = isFirst ? max(0, position - (load.response?.position ?? position)) : 0
     load.moved += brought
     spent = Self.bounded(spent + brought)
-    if isFirst, let length, load.length != length { learn(length) }
-    (load.position, load.length) = (position, length)
+    if isFirst, let length, load.response?.length != length { learn(length) }
+    load.response = (position: position, length: length)
     let opens = length == nil && !load.isOpen && (!load.isDeclared || load.moved > load.expected)
     if opens { (load.isOpen, load.expected) = (true, perImage) }
     loads[index] = load
@@ -118,10 +118,10 @@ struct PrefetchBudget: Sendable {
   }
 
   /// Returns whether the response head of a load has arrived.
-  func hasBegun(_ index: Int) -> Bool { loads[index]?.position != nil }
+  func hasBegun(_ index: Int) -> Bool { loads[index]?.response != nil }
 
   private func obstacle(_ index: Int, _ load: Load, opens: Bool) -> Prefetch.Reason? {
-    if max(load.length ?? 0, load.position ?? 0) > perImage { return .tooLarge }
+    if max(load.response?.length ?? 0, load.response?.position ?? 0) > perImage { return .tooLarge }
     guard load.pays else { return nil }
     if loads.values.reduce(spent, { $0 + $1.announced }) > total { return .spent }
     // Of the images without a length, the first continues to the limit, so that not all of them stop there.
@@ -138,7 +138,7 @@ struct PrefetchBudget: Sendable {
     guard let load = loads.removeValue(forKey: index) else { return ByteCount(0) }
     if !load.mustStop {
       refusals = 0
-      if load.pays, load.length == nil, let length = load.position { learn(length) }
+      if load.pays, let response = load.response, response.length == nil { learn(response.position) }
     }
     return ByteCount(load.moved)
   }

@@ -7,10 +7,10 @@ import Synchronization
 /// Runs a prefetch: a few items at a time, in order.
 final class PrefetchWorker: Sendable {
   private struct State {
-    var progress: PrefetchProgress
+    var outcomes: PrefetchOutcomes
+    var allowance: PrefetchBudget
     /// The running loads, by item; they are cancelled when no longer needed.
     var loads: [Int: Task<Result<LoadedImage, LoadError>, Never>] = [:]
-    var allowance: PrefetchBudget
     /// The number of changes after which waiting items check again.
     var looks = 0
     /// Why a load was cancelled.
@@ -18,10 +18,6 @@ final class PrefetchWorker: Sendable {
     var isStopped = false
     /// Items that have not started yet.
     var rest: ArraySlice<Int> = []
-    /// Items that wait for a better network.
-    var waiting: [Int] = []
-    /// Outcomes that have not been reported yet.
-    var ended: [Prefetch.Outcome] = []
   }
 
   /// Enough loads to fill every place of the scheduler, and few enough for urgent loads to overtake.
@@ -33,13 +29,10 @@ final class PrefetchWorker: Sendable {
   let waits: Bool
   /// Signals that the facts behind decisions changed; ends when the prefetch stops.
   private let changes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
-  private let report: @Sendable (Prefetch.Outcome) -> Void
-  private let clock = SuspendingClock()
-  private let start: SuspendingClock.Instant
+  /// Reports an outcome; the lock serializes the reports, so that the last one ends after all others.
+  private let report: Mutex<@Sendable (Prefetch.Outcome) -> Void>
   /// Guards the progress; loads are cancelled and outcomes reported outside the lock.
   private let state: Mutex<State>
-  /// Serializes the reports, so that the last one ends after all others.
-  private let reporting = Mutex(())
   /// The items that wait until it is known whether their image fits.
   private let undecided = Waiters<Void>()
   /// Reconsiders waiting items when a failed server responds again.
@@ -52,20 +45,15 @@ final class PrefetchWorker: Sendable {
     waits: Bool = false,
     report: @escaping @Sendable (Prefetch.Outcome) -> Void
   ) {
-    (self.loader, self.items, self.report) = (loader, items, report)
-    self.waits = waits
+    (self.loader, self.items, self.waits) = (loader, items, waits)
+    self.report = Mutex(report)
     calls = CircuitSubscription(loader.resources.transport.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    start = clock.now
-    let allowance = PrefetchBudget(limits)
-    state = Mutex(State(progress: PrefetchProgress(count: items.count), allowance: allowance))
+    let outcomes = PrefetchOutcomes(count: items.count)
+    state = Mutex(State(outcomes: outcomes, allowance: PrefetchBudget(limits)))
   }
 
-  var progress: PrefetchProgress {
-    var progress = state.withLock(\.progress)
-    progress.elapsed = start.duration(to: clock.now)
-    return progress
-  }
+  var progress: PrefetchProgress { state.withLock(\.outcomes.progress) }
 
   func stop() {
     let loads = state.withLock { state in
@@ -89,20 +77,12 @@ final class PrefetchWorker: Sendable {
     await fetch(Array(items.indices))
     guard isWaiting else { return }
     for await _ in changes.stream {
-      await fetch(takeWaiting())
+      await fetch(state.withLock { $0.outcomes.takeWaiting() })
       guard isWaiting else { return }
     }
   }
 
-  private var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
-
-  /// Removes and returns the waiting items, in order.
-  private func takeWaiting() -> [Int] {
-    state.withLock { state in
-      defer { (state.waiting, state.progress.waiting) = ([], 0) }
-      return state.waiting.sorted()
-    }
-  }
+  private var isWaiting: Bool { state.withLock { !$0.outcomes.waiting.isEmpty } }
 
   @PipelineActor private func fetch(_ indices: [Int]) async {
     state.withLock { $0.rest = indices[...] }
@@ -204,7 +184,7 @@ final class PrefetchWorker: Sendable {
       // Bytes that are charged to another load do not change the remaining room.
       let isNews = isFirst || !state.allowance.hasBegun(index)
       let reason = state.allowance.note(index, progress, isFirst: isFirst)
-      state.progress.received = ByteCount(state.allowance.spent)
+      state.outcomes.received = ByteCount(state.allowance.spent)
       if let reason { state.reasons[index] = reason }
       return (isNews && state.allowance.spent == before, reason == nil ? nil : state.loads[index])
     }
@@ -231,35 +211,16 @@ final class PrefetchWorker: Sendable {
 
   func end(_ index: Int, _ result: Prefetch.Outcome.Result) {
     if waits, case .skipped(let reason) = result, reason == .dataCosts || reason == .offline {
-      return state.withLock { state in
-        state.waiting.append(index)
-        state.progress.waiting = state.waiting.count
-      }
+      return state.withLock { $0.outcomes.waiting.append(index) }
     }
-    let elapsed = start.duration(to: clock.now)
-    let isFirst = state.withLock { state in
-      switch result {
-      case .fetched: state.progress.fetched += 1
-      case .unkept: state.progress.unkept += 1
-      case .skipped(.cached): state.progress.cached += 1
-      case .skipped(let reason): state.progress.skipped[reason, default: 0] += 1
-      case .failed: state.progress.failed += 1
-      }
-      var outcome = Prefetch.Outcome(index: index, result: result, progress: state.progress)
-      outcome.progress.elapsed = elapsed
-      state.ended.append(outcome)
-      return state.ended.count == 1
-    }
+    let isFirst = state.withLock { $0.outcomes.add(index, result) }
     // Report in batches: waking the consumer for each small image costs as much as fetching it.
     if isFirst { loader.resources.storage.writes.afterwards { self.reportOutcomes() } }
   }
 
   private func reportOutcomes() {
-    reporting.withLock { _ in
-      let ended = state.withLock { state in
-        defer { state.ended = [] }
-        return state.ended
-      }
+    report.withLock { report in
+      let ended = state.withLock { $0.outcomes.takeEnded() }
       for outcome in ended { report(outcome) }
     }
   }
