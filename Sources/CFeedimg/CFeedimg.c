@@ -21,14 +21,14 @@ const char *feedimg_strerror(int code)
     case FEEDIMG_ERROR_ARGUMENT: return "invalid argument";
     case FEEDIMG_ERROR_CONFIGURATION: return "invalid option, setting or value";
     case FEEDIMG_ERROR_SYSTEM: return "the system refused";
-    case FEEDIMG_ERROR_ITEM: return "the JSON text is no item";
+    case FEEDIMG_ERROR_ITEM: return "the JSON text is not an item";
     case FEEDIMG_ERROR_STATUS: return "the server sent an error status";
     case FEEDIMG_ERROR_TRUNCATED: return "the body ended early";
     case FEEDIMG_ERROR_TOO_LARGE: return "the image exceeds a limit";
     case FEEDIMG_ERROR_TOO_MANY_REDIRECTS: return "too many redirects";
     case FEEDIMG_ERROR_FORBIDDEN_REDIRECT: return "a redirect led to a forbidden URL";
     case FEEDIMG_ERROR_FORBIDDEN_ADDRESS: return "the host is in a private network";
-    case FEEDIMG_ERROR_NOT_AN_IMAGE: return "the body is no image that can be decoded";
+    case FEEDIMG_ERROR_NOT_AN_IMAGE: return "the body is not an image that can be decoded";
     case FEEDIMG_ERROR_UNKNOWN_HOST: return "the host name could not be resolved";
     case FEEDIMG_ERROR_CONNECTION: return "the connection failed";
     case FEEDIMG_ERROR_TIMEOUT: return "a time limit passed";
@@ -73,6 +73,20 @@ const feedimg_error *feedimg_error_last(void)
 {
     pthread_once(&once, make_key);
     return has_key ? pthread_getspecific(last_error) : NULL;
+}
+
+size_t cfeedimg_size(const void *structure)
+{
+    size_t size;
+    memcpy(&size, structure, sizeof size);
+    return size < sizeof size || size > 4096 ? 0 : size;
+}
+
+void cfeedimg_write(void *structure, const void *value, size_t size)
+{
+    const size_t known = cfeedimg_size(structure) < size ? cfeedimg_size(structure) : size;
+    const size_t own = sizeof size;
+    if (known > own) memcpy((char *)structure + own, (const char *)value + own, known - own);
 }
 
 void cfeedimg_stop(int *stop)

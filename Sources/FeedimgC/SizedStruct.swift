@@ -1,5 +1,4 @@
 import CFeedimg
-import Glibc
 
 /// Reads a struct that begins with its size.
 ///
@@ -36,19 +35,16 @@ func write<Struct: BitwiseCopyable>(
   to pointer: UnsafeMutablePointer<Struct>?,
   _ name: StaticString
 ) throws(Failure) {
-  let target = UnsafeMutableRawPointer(try given(pointer, name))
-  let (size, own) = (try size(target, name), MemoryLayout<Int>.size)
-  withUnsafeBytes(of: value) { bytes in
-    let count = min(size, bytes.count)
-    guard let source = bytes.baseAddress, count > own else { return }
-    memcpy(target + own, source + own, count - own)
-  }
+  let target = try given(pointer, name)
+  _ = try size(target, name)
+  withUnsafeBytes(of: value) { cfeedimg_write(target, $0.baseAddress, $0.count) }
 }
 
 private func size(_ pointer: UnsafeRawPointer, _ name: StaticString) throws(Failure) -> Int {
-  let size = pointer.load(as: Int.self)
-  guard (MemoryLayout<Int>.size...4096).contains(size) else {
-    throw Failure(FEEDIMG_ERROR_ARGUMENT, "`\(name).size` is \(size); initialize the struct with its macro")
+  let size = cfeedimg_size(pointer)
+  guard size > 0 else {
+    let given = pointer.load(as: Int.self)
+    throw Failure(FEEDIMG_ERROR_ARGUMENT, "`\(name).size` is \(given); initialize the struct with its macro")
   }
   return size
 }

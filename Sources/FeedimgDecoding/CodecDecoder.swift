@@ -46,7 +46,7 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest
   ) async throws(DecodeError) -> DecodedImage {
-    let stop = StopSign()
+    let stop = CancellationFlag()
     return try await threads.run(stop) { [limits] () throws(DecodeError) in
       try Self.decode(bytes, request, limits, stop)
     }
@@ -63,7 +63,7 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest
   ) async throws(DecodeError) -> ImageAnimation {
-    let stop = StopSign()
+    let stop = CancellationFlag()
     return try await threads.run(stop) { [limits] () throws(DecodeError) in
       try Self.animation(bytes, request, limits, stop)
     }
@@ -82,7 +82,7 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest
   ) async throws(DecodeError) -> any FrameReading {
-    let stop = StopSign()
+    let stop = CancellationFlag()
     return try await threads.run(stop) { [limits, threads] () throws(DecodeError) in
       try CodecFrames(bytes, request, limits, threads, stop)
     }
@@ -94,7 +94,7 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest,
     _ limits: DecodingLimits,
-    _ stop: StopSign
+    _ stop: CancellationFlag
   ) throws(DecodeError) -> DecodedImage {
     try bytes.withUnsafeBufferPointer { bytes throws(DecodeError) in
       let reader = try FrameReader(bytes, request, limits, stop)
@@ -116,7 +116,7 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest,
     _ limits: DecodingLimits,
-    _ stop: StopSign
+    _ stop: CancellationFlag
   ) throws(DecodeError) -> FrameSequence {
     let copy = EncodedBytes(bytes)
     let reader = try FrameReader(copy.buffer, request, limits, stop, owner: copy)
@@ -127,7 +127,7 @@ public final class CodecDecoder: ImageDecoding {
     _ bytes: [UInt8],
     _ request: DecodeRequest,
     _ limits: DecodingLimits,
-    _ stop: StopSign
+    _ stop: CancellationFlag
   ) throws(DecodeError) -> ImageAnimation {
     try bytes.withUnsafeBufferPointer { bytes throws(DecodeError) in
       let reader = try FrameReader(bytes, request, limits, stop)

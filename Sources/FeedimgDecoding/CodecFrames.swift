@@ -11,7 +11,7 @@ final class CodecFrames: FrameReading {
   /// Guards the pass; nil while a thread decodes a frame, and after an error.
   private let idle: Mutex<Pass?>
   private let threads: DecodingThreads
-  private let stop: StopSign
+  private let stop: CancellationFlag
   let loopCount: Int?
 
   /// Opens the image; runs on a decoder thread.
@@ -20,7 +20,7 @@ final class CodecFrames: FrameReading {
     _ request: DecodeRequest,
     _ limits: DecodingLimits,
     _ threads: DecodingThreads,
-    _ stop: StopSign
+    _ stop: CancellationFlag
   ) throws(DecodeError) {
     let sequence = try CodecDecoder.sequence(bytes, request, limits, stop)
     loopCount = sequence.loopCount

@@ -18,7 +18,7 @@ final class DecodingThreads: Sendable {
   ///
   /// Concurrent, so that a thread becomes free although the caller's actor is busy.
   @concurrent func run<Value: Sendable>(
-    _ stop: StopSign,
+    _ stop: CancellationFlag,
     _ body: @escaping @Sendable () throws(DecodeError) -> Value
   ) async throws(DecodeError) -> Value {
     let ticket = places.enter(0)

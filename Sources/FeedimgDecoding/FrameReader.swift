@@ -17,7 +17,7 @@ final class FrameReader {
   let request: DecodeRequest
   private let limits: DecodingLimits
   let codec: Codec
-  private let stop: StopSign
+  private let stop: CancellationFlag
   /// Keeps the encoded bytes alive.
   private let owner: AnyObject?
   /// Made with the first frame and shared by all, since it takes some milliseconds.
@@ -41,7 +41,7 @@ final class FrameReader {
     _ bytes: UnsafeBufferPointer<UInt8>,
     _ request: DecodeRequest,
     _ limits: DecodingLimits,
-    _ stop: StopSign,
+    _ stop: CancellationFlag,
     owner: AnyObject? = nil
   ) throws(DecodeError) {
     codec = try Codec(of: bytes)

@@ -11,7 +11,7 @@ struct RenderedFrame {
   let placement: Placement
   let format: Bitmap.Format
   let conversion: ColorConversion
-  let stop: StopSign
+  let stop: CancellationFlag
 
   private var isCMYK: Bool { frame.layout == CPIXELS_CMYK }
   /// CMYK pixels have no alpha channel.
@@ -35,7 +35,7 @@ struct RenderedFrame {
 
   /// Fills the target with converted pixels, before rotation.
   private func fill(_ target: UnsafeMutablePointer<UInt8>) -> DecodeError? {
-    let failure = isAsItShouldBe ? copy(target) : resample(target)
+    let failure = needsNoResampling ? copy(target) : resample(target)
     // Resampling also fails when stopped.
     if stop.isSet { return DecodeError(.cancelled, "decoding was cancelled") }
     if let failure { return failure }
@@ -55,7 +55,7 @@ struct RenderedFrame {
     (target + first * width * 4).update(repeating: 0, count: (height - first) * width * 4)
   }
 
-  private var isAsItShouldBe: Bool {
+  private var needsNoResampling: Bool {
     frame.width == placement.storedSize.width && frame.height == placement.storedSize.height
       && placement.part.width == Double(head.width) && placement.part.height == Double(head.height)
   }

@@ -29,13 +29,14 @@ private struct Codecs: @unchecked Sendable {
         media_types: UnsafePointer(strdup(codecs.mediaTypes.joined(separator: ","))),
         threads: min(codecs.width, 64),
         decode: { out, bytes, length, request, stop, _ in
-          guard let out, let bytes, let request, let stop else { return FEEDIMG_ERROR_ARGUMENT.rawValue }
+          guard let out, feedimg_decoded.hasHandle(out), let bytes, let request, let stop else {
+            return FEEDIMG_ERROR_ARGUMENT.rawValue
+          }
           let encoded = [UInt8](UnsafeRawBufferPointer(start: bytes, count: length))
           do throws(DecodeError) {
-            let sign = StopSign(flag: stop)
-            out.pointee = feedimg_decoded(
-              try CodecDecoder.decode(encoded, DecodeRequest(request), DecodingLimits(), sign)
-            )
+            let flag = CancellationFlag(flag: stop)
+            let image = try CodecDecoder.decode(encoded, DecodeRequest(request), DecodingLimits(), flag)
+            write(feedimg_decoded(image), to: out)
             return FEEDIMG_OK.rawValue
           } catch {
             return feedimg_code(error.code).rawValue
@@ -73,12 +74,23 @@ extension DecodeRequest {
   }
 }
 
+/// Writes as many members of a struct as the program knows.
+func write<Struct: BitwiseCopyable>(_ value: Struct, to out: UnsafeMutablePointer<Struct>) {
+  withUnsafeBytes(of: value) { cfeedimg_write(out, $0.baseAddress, $0.count) }
+}
+
 extension feedimg_decoded {
+  /// Whether the struct of the program has the handle, without which the pixels are never released.
+  fileprivate static func hasHandle(_ out: UnsafePointer<feedimg_decoded>) -> Bool {
+    guard let handle = MemoryLayout<feedimg_decoded>.offset(of: \.handle) else { return false }
+    return cfeedimg_size(out) > handle
+  }
+
   /// Makes a result whose handle retains the pixels.
   fileprivate init(_ image: DecodedImage) {
     let bitmap = image.bitmap
     self.init(
-      size: MemoryLayout<feedimg_decoded>.stride,
+      size: 0,
       width: bitmap.size.width,
       height: bitmap.size.height,
       stride: bitmap.stride,

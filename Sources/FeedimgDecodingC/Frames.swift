@@ -28,7 +28,7 @@ public func feedimg_frames_new(
   let encoded = [UInt8](UnsafeRawBufferPointer(start: bytes, count: length))
   do throws(DecodeError) {
     let pixels = request.map { DecodeRequest($0) } ?? DecodeRequest(nil, format: .bgra)
-    let frames = Frames(try CodecDecoder.sequence(encoded, pixels, DecodingLimits(), StopSign()))
+    let frames = Frames(try CodecDecoder.sequence(encoded, pixels, DecodingLimits(), CancellationFlag()))
     out.pointee = OpaquePointer(Unmanaged.passRetained(frames).toOpaque())
     return FEEDIMG_OK.rawValue
   } catch {
@@ -41,20 +41,25 @@ public func feedimg_frames_next(
   _ out: UnsafeMutablePointer<feedimg_frame>?,
   _ frames: OpaquePointer?
 ) -> CInt {
-  guard let out, let frames = Frames.of(frames) else { return FEEDIMG_ERROR_ARGUMENT.rawValue }
+  guard let out, cfeedimg_size(out) > 0, let frames = Frames.of(frames) else {
+    return FEEDIMG_ERROR_ARGUMENT.rawValue
+  }
   do throws(DecodeError) {
     guard let frame = try frames.sequence.next() else { return 0 }
     frames.latest = frame.bitmap
-    out.pointee.pixels = feedimg_pixels(
-      size: MemoryLayout<feedimg_pixels>.stride,
-      width: frame.bitmap.size.width,
-      height: frame.bitmap.size.height,
-      stride: frame.bitmap.stride,
-      // An array does not move its elements unless it is changed.
-      data: frame.bitmap.bytes.withUnsafeBufferPointer { $0.baseAddress },
-      is_opaque: frame.bitmap.isOpaque ? 1 : 0
+    write(
+      feedimg_frame(
+        size: 0,
+        width: frame.bitmap.size.width,
+        height: frame.bitmap.size.height,
+        stride: frame.bitmap.stride,
+        // An array does not move its elements unless it is changed.
+        data: frame.bitmap.bytes.withUnsafeBufferPointer { $0.baseAddress },
+        is_opaque: frame.bitmap.isOpaque ? 1 : 0,
+        milliseconds: Int64(frame.duration / .milliseconds(1))
+      ),
+      to: out
     )
-    out.pointee.milliseconds = Int64(frame.duration / .milliseconds(1))
     return 1
   } catch {
     return feedimg_code(error.code).rawValue

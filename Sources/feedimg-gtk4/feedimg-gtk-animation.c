@@ -54,7 +54,10 @@ static Frame *next(Animation *self) {
         }
         if (feedimg_frames_next(&frame, self->frames) == 1) {
             Frame *decoded = g_new0(Frame, 1);
-            decoded->texture = _feedimg_gtk_texture(&frame.pixels);
+            const feedimg_pixels pixels = {
+                sizeof pixels, frame.width, frame.height, frame.stride, frame.data, frame.is_opaque,
+            };
+            decoded->texture = _feedimg_gtk_texture(&pixels);
             decoded->milliseconds = frame.milliseconds < SHORTEST ? USUAL : frame.milliseconds;
             return decoded;
         }

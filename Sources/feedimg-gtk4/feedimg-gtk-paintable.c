@@ -14,9 +14,8 @@ struct _FeedimgPaintable {
     feedimg_presentation *presentation;
     GdkTexture *texture;
     char *message;
-    /* The animation that plays, and the URL of its image; NULL for still images. */
+    /* Plays the image of the presentation; NULL for still images. */
     Animation *animation;
-    char *animated_url;
 };
 
 static void paintable_init(GdkPaintableInterface *interface);
@@ -95,19 +94,28 @@ static gboolean plays_animations(void) {
     return plays;
 }
 
-/* Plays the image of the presentation if it is an animation, and goes on if it plays already. */
-static void animate(FeedimgPaintable *self) {
-    const feedimg_image *image = self->presentation ? feedimg_presentation_image(self->presentation) : NULL;
-    const char *url = image && self->texture && feedimg_image_is_animated(image) ? feedimg_image_url(image) : NULL;
-    if (g_strcmp0(url, self->animated_url) == 0) return;
+/* The file of an animated image. NULL for others, and for images that the scan of a better one covers. */
+static const void *animated_file(size_t *length, const feedimg_presentation *presentation) {
+    const feedimg_image *image = presentation ? feedimg_presentation_image(presentation) : NULL;
+    if (!image || feedimg_presentation_is_partial(presentation) || !feedimg_image_is_animated(image)) return NULL;
+    return feedimg_image_bytes(length, image);
+}
+
+/* Draws the pixels of a presentation, and plays its animation. An animation that plays already goes on. */
+static void draw(FeedimgPaintable *self, const feedimg_presentation *next) {
+    size_t length = 0, size = 0;
+    const void *file = animated_file(&length, next);
+    const void *playing = self->animation ? animated_file(&size, self->presentation) : NULL;
+    // A new version has the URL of the earlier one. The same version may be at another address.
+    if (file && playing && length == size && (file == playing || memcmp(file, playing, size) == 0)) return;
     g_clear_pointer(&self->animation, _feedimg_gtk_animation_stop);
-    g_clear_pointer(&self->animated_url, g_free);
-    if (!url || !plays_animations()) return;
-    self->animated_url = g_strdup(url);
-    size_t length = 0;
-    const void *bytes = feedimg_image_bytes(&length, image);
-    self->animation =
-        _feedimg_gtk_animation_start(g_bytes_new(bytes, length), self->width, self->height, show_frame, self);
+    g_clear_object(&self->texture);
+    feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
+    if (!next || feedimg_presentation_pixels(&pixels, next) != 1) return;
+    self->texture = _feedimg_gtk_texture(&pixels);
+    if (file && plays_animations())
+        self->animation =
+            _feedimg_gtk_animation_start(g_bytes_new(file, length), self->width, self->height, show_frame, self);
 }
 
 /* Draws a presentation from now on. NULL draws nothing. */
@@ -115,13 +123,9 @@ static void present(FeedimgPaintable *self, feedimg_presentation *presentation) 
     GObject *object = G_OBJECT(self);
     g_object_freeze_notify(object);
     int width = intrinsic_width(GDK_PAINTABLE(self)), height = intrinsic_height(GDK_PAINTABLE(self));
-    g_clear_object(&self->texture);
+    draw(self, presentation);
     feedimg_presentation_free(self->presentation);
     self->presentation = presentation;
-    feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
-    if (presentation && feedimg_presentation_pixels(&pixels, presentation) == 1)
-        self->texture = _feedimg_gtk_texture(&pixels);
-    animate(self);
     const feedimg_error *error = presentation ? feedimg_presentation_error(presentation) : NULL;
     g_free(self->message);
     self->message = error ? g_strdup(error->message) : NULL;
@@ -194,7 +198,6 @@ static void finalize(GObject *object) {
     FeedimgPaintable *self = FEEDIMG_PAINTABLE(object);
     g_free(self->item);
     g_free(self->message);
-    g_free(self->animated_url);
     G_OBJECT_CLASS(feedimg_gtk_paintable_parent_class)->finalize(object);
 }
 

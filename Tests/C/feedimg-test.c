@@ -850,6 +850,10 @@ static void test_decoder(void)
     CHECK(memcmp(decoded.data, "\0\0\xff\xff", 4) == 0);
     codecs->release(&decoded, codecs->payload);
     CHECK(codecs->decode(&decoded, "text", 4, &request, &stop, codecs->payload) == FEEDIMG_ERROR_NOT_AN_IMAGE);
+    /* Without its last member, the program could not release the pixels. */
+    decoded.size = offsetof(feedimg_decoded, handle);
+    CHECK(codecs->decode(&decoded, gif, sizeof gif - 1, &request, &stop, codecs->payload) == FEEDIMG_ERROR_ARGUMENT);
+    decoded.size = sizeof decoded;
     stop = 1;
     CHECK(codecs->decode(&decoded, gif, sizeof gif - 1, &request, &stop, codecs->payload) == FEEDIMG_ERROR_CANCELLED);
 }
@@ -866,10 +870,27 @@ static void test_frames(void)
     OK(feedimg_frames_new(&frames, animation, sizeof animation - 1, NULL));
     CHECK(feedimg_frames_loop_count(frames) == 2);
     CHECK(feedimg_frames_next(&frame, frames) == 1);
-    CHECK(frame.milliseconds == 70 && frame.pixels.width == 1 && memcmp(frame.pixels.data, "\0\0\xff\xff", 4) == 0);
+    CHECK(frame.milliseconds == 70 && frame.width == 1 && memcmp(frame.data, "\0\0\xff\xff", 4) == 0);
     CHECK(feedimg_frames_next(&frame, frames) == 1);
-    CHECK(memcmp(frame.pixels.data, "\xff\0\0\xff", 4) == 0);
+    CHECK(memcmp(frame.data, "\xff\0\0\xff", 4) == 0);
     CHECK(feedimg_frames_next(&frame, frames) == 0);
+    frame.size = 0;
+    CHECK(feedimg_frames_next(&frame, frames) == FEEDIMG_ERROR_ARGUMENT);
+    feedimg_frames_free(frames);
+    /* A program with an older header, whose struct ends before the time; valgrind finds a write beyond it. */
+    const size_t shorter = offsetof(feedimg_frame, milliseconds);
+    feedimg_frame *earlier = (feedimg_frame *)calloc(1, shorter);
+    CHECK(earlier != NULL);
+    earlier->size = shorter;
+    OK(feedimg_frames_new(&frames, animation, sizeof animation - 1, NULL));
+    CHECK(feedimg_frames_next(earlier, frames) == 1);
+    CHECK(earlier->size == shorter && earlier->width == 1 && memcmp(earlier->data, "\0\0\xff\xff", 4) == 0);
+    free(earlier);
+    /* The size of the struct decides, also where its memory is larger. */
+    frame.size = shorter;
+    frame.milliseconds = 1;
+    CHECK(feedimg_frames_next(&frame, frames) == 1);
+    CHECK(memcmp(frame.data, "\xff\0\0\xff", 4) == 0 && frame.milliseconds == 1);
     feedimg_frames_free(frames);
     feedimg_frames_free(NULL);
     CHECK(feedimg_frames_new(&frames, "text", 4, NULL) == FEEDIMG_ERROR_NOT_AN_IMAGE);

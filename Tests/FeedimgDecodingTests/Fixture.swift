@@ -29,7 +29,7 @@ enum Fixture {
     _ request: DecodeRequest = DecodeRequest(),
     _ limits: DecodingLimits = DecodingLimits()
   ) throws(DecodeError) -> DecodedImage {
-    try CodecDecoder.decode(bytes, request, limits, StopSign())
+    try CodecDecoder.decode(bytes, request, limits, CancellationFlag())
   }
 
   static func animation(
@@ -37,7 +37,7 @@ enum Fixture {
     _ request: DecodeRequest = DecodeRequest(),
     _ limits: DecodingLimits = DecodingLimits()
   ) throws(DecodeError) -> ImageAnimation {
-    try CodecDecoder.animation(bytes, request, limits, StopSign())
+    try CodecDecoder.animation(bytes, request, limits, CancellationFlag())
   }
 }
 

@@ -27,7 +27,7 @@ struct ThreadTests {
     let threads = DecodingThreads(width: 1)
     let (gate, hasRun, begun) = (Gate(), Gate(), Gate())
     let first = Task {
-      try await threads.run(StopSign()) {
+      try await threads.run(CancellationFlag()) {
         begun.open()
         gate.pass()
       }
@@ -36,7 +36,7 @@ struct ThreadTests {
     await withTaskGroup { group in
       group.addTask {
         let error = await #expect(throws: DecodeError.self) {
-          try await threads.run(StopSign()) { hasRun.open() }
+          try await threads.run(CancellationFlag()) { hasRun.open() }
         }
         #expect(error?.code == .cancelled)
       }
@@ -65,7 +65,7 @@ struct ThreadTests {
 
   @Test(arguments: ["fields.jpg", "fields.png", "fields.webp", "fields.avif", "animation.gif"])
   func `a decoder that is told to stop stops`(_ file: String) throws {
-    let stop = StopSign()
+    let stop = CancellationFlag()
     stop.set()
     let bytes = try Fixture.bytes(file)
     let error = #expect(throws: DecodeError.self) {
@@ -81,7 +81,7 @@ struct ThreadTests {
     let stored = PixelSize(width: 64, height: 64)
     let size = DisplaySize(width: width, height: width)
     let placement = Placement(stored: stored, isTurned: false, display: size)
-    let stop = StopSign()
+    let stop = CancellationFlag()
     try pixels.withUnsafeBufferPointer { pixels throws in
       var head = cpixels_head()
       (head.width, head.height, head.orientation) = (64, 64, 1)
@@ -111,7 +111,7 @@ struct ThreadTests {
     try await withThrowingTaskGroup { group in
       for number in 0..<4 {
         group.addTask {
-          try await threads.run(StopSign()) {
+          try await threads.run(CancellationFlag()) {
             begun.numbers.withLock { $0.append(number) }
             if number < 2 { gates[number].pass() }
           }

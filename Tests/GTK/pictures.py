@@ -30,11 +30,11 @@ def picture(number, colour):
     return file.getvalue()
 
 
-def animation(number):
-    """Three frames with consecutive numbers, for 50 ms each, once."""
-    frames = [Image.open(io.BytesIO(picture(number + place, GREEN))) for place in range(3)]
+def animation(number, size=(WIDTH, HEIGHT), loop=1):
+    """Three frames with consecutive numbers, for 50 ms each. They play once, or without end if `loop` is 0."""
+    frames = [Image.open(io.BytesIO(picture(number + place, GREEN))).resize(size) for place in range(3)]
     file = io.BytesIO()
-    frames[0].save(file, "WEBP", save_all=True, append_images=frames[1:], duration=50, lossless=True, loop=1)
+    frames[0].save(file, "WEBP", save_all=True, append_images=frames[1:], duration=50, lossless=True, loop=loop)
     return file.getvalue()
 
 
@@ -50,6 +50,9 @@ def progressive(number):
 class Origin(http.server.BaseHTTPRequestHandler):
     """Serves `/o/NUMBER` and `/t/NUMBER`; `/animation/NUMBER` counts up from NUMBER. `/silent/NUMBER` gets no response.
 
+    `/small/NUMBER` is a small animation without end. `/version/NUMBER` is another animation for every
+    second request, which counts up from a number larger by ten.
+
     After the first scan of `/scans/NUMBER`, the server waits for a request for `/rest/NUMBER`, which fails.
     """
 
@@ -64,11 +67,21 @@ class Origin(http.server.BaseHTTPRequestHandler):
             return self.send_scans(int(number))
         if role == "rest":
             self.server.rest.set()
-        if role not in ("o", "t", "animation"):
+        number = int(number)
+        bodies = {
+            "o": lambda: picture(number, GREEN),
+            "t": lambda: picture(number, RED),
+            "animation": lambda: animation(number),
+            "small": lambda: animation(number, size=(WIDTH // 20, HEIGHT // 20), loop=0),
+            "version": lambda: animation(number + 10 * (1 - self.server.paths.count(self.path) % 2)),
+        }
+        if role not in bodies:
             return self.send_error(404)
-        body = animation(int(number)) if role == "animation" else picture(int(number), GREEN if role == "o" else RED)
+        body = bodies[role]()
         self.send_response(200)
-        self.send_header("Content-Type", "image/webp" if role == "animation" else "image/png")
+        self.send_header("Content-Type", "image/png" if role in ("o", "t") else "image/webp")
+        if role == "version":
+            self.send_header("Cache-Control", "max-age=0")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -222,6 +222,11 @@ static void test_scans(FeedimgLoader *loader) {
     g_assert_finalize_object(view);
 }
 
+static void presented(FeedimgPaintable *view, GParamSpec *property, gpointer count) {
+    (void)view, (void)property;
+    ++*(int *)count;
+}
+
 /* An animation plays its frames in order, and stops after the last. */
 static void test_animation(FeedimgLoader *loader) {
     FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
@@ -236,6 +241,13 @@ static void test_animation(FeedimgLoader *loader) {
     }
     run_loop(150);
     g_assert_cmpint(shown(view), ==, 22);
+    // Another presentation of the same file does not begin again.
+    int count = 0;
+    g_signal_connect(view, "notify::shown", G_CALLBACK(presented), &count);
+    feedimg_gtk_loader_set_always_originals_on_cellular(loader, TRUE);
+    while (count == 0) g_main_context_iteration(NULL, TRUE);
+    g_assert_cmpint(shown(view), ==, 22);
+    feedimg_gtk_loader_set_always_originals_on_cellular(loader, FALSE);
     // Another item ends it at once.
     g_autofree char *still = item("o", 3);
     feedimg_gtk_paintable_set_item(view, json = (g_free(json), item("animation", 30)));
@@ -245,6 +257,38 @@ static void test_animation(FeedimgLoader *loader) {
     while (feedimg_gtk_paintable_get_loading(view)) g_main_context_iteration(NULL, TRUE);
     run_loop(150);
     g_assert_cmpint(shown(view), ==, 3);
+    g_assert_finalize_object(view);
+}
+
+/* The width of the picture that a paintable draws; 0 for none. */
+static int drawn_width(FeedimgPaintable *paintable) {
+    g_autoptr(GdkPaintable) image = gdk_paintable_get_current_image(GDK_PAINTABLE(paintable));
+    return GDK_IS_TEXTURE(image) ? gdk_texture_get_width(GDK_TEXTURE(image)) : 0;
+}
+
+/* No frame of a thumbnail covers the scan of its original. */
+static void test_scan_of_animation(FeedimgLoader *loader) {
+    // The cache has the thumbnail.
+    g_autoptr(FeedimgImage) thumbnail = load(loader, "small", -1, NULL, NULL);
+    g_assert_nonnull(thumbnail);
+    FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
+    g_autofree char *json = g_strdup_printf("{\"thumbnailImage\":\"%s/small/5\",\"originalImage\":\"%s/scans/41\"}",
+                                            base, base);
+    feedimg_gtk_paintable_set_item(view, json);
+    while (drawn_width(view) != WIDTH || feedimg_gtk_paintable_get_shown(view) != FEEDIMG_ROLE_THUMBNAIL)
+        g_main_context_iteration(NULL, TRUE);
+    run_loop(150);
+    g_assert_cmpint(drawn_width(view), ==, WIDTH);
+    g_assert_finalize_object(view);
+}
+
+/* The server has a new version of a cached animation, which plays in its place. */
+static void test_new_version(FeedimgLoader *loader) {
+    FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
+    g_autofree char *json = item("version", 5);
+    feedimg_gtk_paintable_set_item(view, json);
+    while (shown(view) < 17) g_main_context_iteration(NULL, TRUE);
+    g_assert_cmpint(shown(view), ==, 17);
     g_assert_finalize_object(view);
 }
 
@@ -260,6 +304,10 @@ int main(int argc, char **argv) {
     test_placeholder(loader);
     test_scans(loader);
     test_animation(loader);
+    test_scan_of_animation(loader);
+    // The first version.
+    g_object_unref(load(loader, "version", -1, NULL, &error));
+    g_assert_no_error(error);
     show_all(loader);
     // A leak recurs in each round; the least growth of the heap leaves out memory that a round happens to keep.
     size_t used = G_MAXSIZE, growth = G_MAXSIZE;
@@ -272,6 +320,11 @@ int main(int argc, char **argv) {
     g_print("the heap grows by %zu bytes a round\n", growth);
     g_assert_cmpint(growth, <, 100 * 1000);
     g_assert_finalize_object(loader);
+    // The earlier loader would not ask the server again so soon.
+    FeedimgLoader *second = feedimg_gtk_loader_new_with_policy(NULL, overrides, &error);
+    g_assert_no_error(error);
+    test_new_version(second);
+    g_assert_finalize_object(second);
     g_autoptr(FeedimgLoader) other = feedimg_gtk_loader_new(&error);
     g_assert_no_error(error);
     return 0;

@@ -28,23 +28,31 @@ const feedimg_decoder *feedimg_codecs(void);
 /**
  * feedimg_frame:
  * @size: the size of the struct.
- * @pixels: the whole image, as in #feedimg_pixels.
+ * @width: as in #feedimg_pixels.
+ * @height: as in #feedimg_pixels.
+ * @stride: as in #feedimg_pixels.
+ * @data: as in #feedimg_pixels; the whole image.
+ * @is_opaque: as in #feedimg_pixels.
  * @milliseconds: how long to show it, as the file says; viewers show frames of less than 20 ms for 100 ms.
  *
  * One frame of an animation.
  */
 typedef struct feedimg_frame {
     size_t size;
-    feedimg_pixels pixels;
+    size_t width;
+    size_t height;
+    size_t stride;
+    const uint8_t *data;
+    int is_opaque;
     int64_t milliseconds;
 } feedimg_frame;
 
 /**
  * FEEDIMG_FRAME_INIT:
  *
- * The initial value of a #feedimg_frame.
+ * An empty struct to receive a frame.
  */
-#define FEEDIMG_FRAME_INIT {sizeof(feedimg_frame), FEEDIMG_PIXELS_INIT, 0}
+#define FEEDIMG_FRAME_INIT {sizeof(feedimg_frame), 0, 0, 0, NULL, 0, 0}
 
 /**
  * feedimg_frames:
@@ -75,7 +83,7 @@ int feedimg_frames_new(feedimg_frames **out, const void *bytes, size_t length, c
  *
  * Decodes the next frame on the calling thread. This takes milliseconds, so a program calls it on a thread of its own.
  *
- * Returns: 1; 0 after the last frame; or an error as of feedimg_frames_new().
+ * Returns: 1; 0 after the last frame; or an error as of feedimg_frames_new(). @out is unchanged unless the result is 1.
  */
 int feedimg_frames_next(feedimg_frame *out, feedimg_frames *frames);
 

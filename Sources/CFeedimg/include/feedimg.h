@@ -62,14 +62,14 @@ void feedimg_free(void *memory);
  * @FEEDIMG_ERROR_ARGUMENT: an argument is NULL, too small, or outside its range.
  * @FEEDIMG_ERROR_CONFIGURATION: an option, a setting or a value is invalid; the message has one line for each fault.
  * @FEEDIMG_ERROR_SYSTEM: the system refused, such as a file that cannot be written.
- * @FEEDIMG_ERROR_ITEM: the JSON text is no item.
+ * @FEEDIMG_ERROR_ITEM: the JSON text is not an item.
  * @FEEDIMG_ERROR_STATUS: the server sent an error status; see #feedimg_error.http_status.
  * @FEEDIMG_ERROR_TRUNCATED: the body ended early.
  * @FEEDIMG_ERROR_TOO_LARGE: the image exceeds a limit of bytes or pixels.
  * @FEEDIMG_ERROR_TOO_MANY_REDIRECTS: more than five redirects, or a loop.
  * @FEEDIMG_ERROR_FORBIDDEN_REDIRECT: a redirect led to another scheme or to no valid URL.
  * @FEEDIMG_ERROR_FORBIDDEN_ADDRESS: the host is private, and the options do not allow that.
- * @FEEDIMG_ERROR_NOT_AN_IMAGE: the body is no image of a known format, or cannot be decoded.
+ * @FEEDIMG_ERROR_NOT_AN_IMAGE: the body is not an image of a known format, or cannot be decoded.
  * @FEEDIMG_ERROR_UNKNOWN_HOST: the host name could not be resolved.
  * @FEEDIMG_ERROR_CONNECTION: the connection failed or was closed early.
  * @FEEDIMG_ERROR_TIMEOUT: a time limit passed.

@@ -1,7 +1,7 @@
 import CPixels
 
 /// Stops a decoder on another thread.
-package final class StopSign: @unchecked Sendable {
+package final class CancellationFlag: @unchecked Sendable {
   // Unchecked: only C reads and writes the flag, atomically.
   let pointer: UnsafeMutablePointer<cpixels_stop>
   private let ownsPointer: Bool
@@ -12,7 +12,7 @@ package final class StopSign: @unchecked Sendable {
     ownsPointer = true
   }
 
-  /// Makes a sign from a flag of a C program, which stays valid while the sign is used.
+  /// Uses a flag of a C program, which must outlive this object.
   ///
   /// - Parameter flag: Another thread sets it to 1, atomically.
   package init(flag: UnsafePointer<CInt>) {
