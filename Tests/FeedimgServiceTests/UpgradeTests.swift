@@ -114,6 +114,25 @@ import Testing
     #expect(work.withLock { $0.isEmpty }, "there is no better image")
   }
 
+  @Test func `an original that failed is reported after a change, and not by a second check`() async throws {
+    let service = try ServiceRun(["--network=wifi"])
+    var configuration = ImageLoader.Configuration(environment: ServiceRun.variables(service.root))
+    configuration.overrides = [SituationOverride(fact: "network", value: "wifi", source: "the test")]
+    let loader = try ImageLoader(configuration)
+    let checks = Mutex(0)
+    let hub = EventHub(EventLog(run: "r"))
+    let watch = UpgradePublisher(loader, hub) { _, _ in checks.withLock { $0 += 1 } }
+    var texts = hub.subscribe(after: nil).makeAsyncIterator()
+    _ = await texts.next()
+    watch.start()
+    let wifi = Situation(network: .wifi, original: .remote, thumbnail: .remote)
+    watch.note(.thumbnail, of: try Self.item("a"), in: wifi, isFallback: true, by: loader)
+    #expect(checks.withLock { $0 } == 0, "the client would request the original again and again")
+    watch.check()
+    let text = await texts.next() ?? ""
+    #expect(text.contains("event: upgrade") && text.contains("/a.jpg"), "\(text)")
+  }
+
   /// Makes originals load on cellular as well.
   private static func enableOriginals(_ service: ServiceRun) throws {
     let wish = #"{"always-load-originals-on-cellular":true}"#

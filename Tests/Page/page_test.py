@@ -7,6 +7,15 @@ import time
 
 import checks
 
+# The thumbnail waits for no network, but the setting permits the original at once.
+POLICY = """
+| network | always original | → image   | upgrade |
+|---------|-----------------|-----------|---------|
+| offline | -               | cached    | online  |
+| -       | yes             | original  | never   |
+| -       | no              | thumbnail | on tap  |
+"""
+
 
 class PageTest:
     def __init__(self, browser, web, gate, folder, address, token, screenshots):
@@ -20,9 +29,10 @@ class PageTest:
             self.requires_the_token, self.shows_originals_on_wifi, self.highlights_the_rows_that_decided,
             self.shows_thumbnails_on_cellular, self.upgrades_visible_images_on_wifi, self.requests_no_cached_image_again,
             self.shows_cached_images_offline, self.follows_events_of_other_clients, self.shows_the_progress_of_a_download,
-            self.simulates_another_policy, self.explains_a_decision, self.opens_other_items, self.can_be_used_by_keyboard,
-            self.is_accessible, self.fits_a_phone, self.fits_on_one_screenshot, self.looks_right_in_dark_mode,
-            self.keeps_the_settings_of_the_user, self.contacts_only_the_service,
+            self.simulates_another_policy, self.loads_the_upgrades_that_the_service_reports, self.explains_a_decision,
+            self.opens_other_items, self.can_be_used_by_keyboard, self.is_accessible, self.fits_a_phone,
+            self.fits_on_one_screenshot, self.looks_right_in_dark_mode, self.keeps_the_settings_of_the_user,
+            self.contacts_only_the_service,
         ]
         for step in steps:
             title = step.__name__.replace("_", " ")
@@ -76,6 +86,15 @@ class PageTest:
     def scroll(self, cell):
         self.browser.run(f"document.querySelectorAll('.cell')[{cell}].scrollIntoView({{ block: 'start', behavior: 'instant' }})")
         self.settle()
+
+    def reset_simulation(self):
+        self.browser.run("document.querySelector('#simulation-form button[type=reset]').click()")
+        self.browser.wait("!document.querySelector('.simulated')", "the end of the simulation")
+
+    def change_settings(self, changes):
+        self.browser.run(f"""
+          fetch('/v1/settings', {{ method: 'PATCH', body: {json.dumps(json.dumps(changes))},
+            headers: {{ Authorization: 'Bearer ' + sessionStorage.getItem('feedimg-token'), 'Content-Type': 'application/merge-patch+json' }} }})""")
 
     def top(self):
         self.browser.run("scrollTo({ top: 0, behavior: 'instant' })")
@@ -180,11 +199,8 @@ class PageTest:
         self.screenshot("light-offline.png", whole=False)
 
     def follows_events_of_other_clients(self):
-        self.browser.run("document.querySelector('#simulation-form button[type=reset]').click()")
-        self.browser.wait("!document.querySelector('.simulated')", "the end of the simulation")
-        self.browser.run("""
-          fetch('/v1/settings', { method: 'PATCH', body: '{"data-saver": true}',
-            headers: { Authorization: 'Bearer ' + sessionStorage.getItem('feedimg-token'), 'Content-Type': 'application/merge-patch+json' } })""")
+        self.reset_simulation()
+        self.change_settings({"data-saver": True})
         self.browser.wait("document.querySelector('.cell').cell.resolution.facts['data saver'].value === 'on'", "the new setting")
         self.choose("network", "wifi")
         self.browser.wait("document.querySelectorAll('#cache li img[src^=\"blob:\"]').length >= 6", "cached images")
@@ -217,6 +233,33 @@ class PageTest:
         self.expect(self.browser.run("document.querySelectorAll('#table tr.decided').length") > 0, "no row is highlighted")
         self.browser.run("document.querySelector('#simulation-form button[type=reset]').click()")
         self.browser.wait("document.getElementById('table-summary').innerText.startsWith('default')", "the active table")
+        self.choose("network", "wifi")
+
+    def loads_the_upgrades_that_the_service_reports(self):
+        self.reset_simulation()
+        policy = self.folder / "config/feedimg/policies/default.md"
+        policy.parent.mkdir(parents=True)
+        policy.write_text(POLICY)
+        self.browser.wait("document.querySelectorAll('#table tbody tr').length === 3", "the table of the user")
+        item = json.loads((self.folder / "feed.json").read_text())[1]
+        for variant in item["variants"]:
+            variant["url"] += "?upgrade"
+        self.show(json.dumps(item))
+        self.browser.wait("document.querySelector('.cell').dataset.shown === 'thumbnail'", "the thumbnail")
+        # A better decision that the service has not reported, such as after a change of the network.
+        is_loading = self.browser.run("""
+          (() => {
+            const { cell } = document.querySelector('.cell')
+            cell.setResolution({ ...cell.resolution, image: 'original', load: 'original' }, '', false)
+            return cell.node.hasAttribute('aria-busy')
+          })()""")
+        self.expect(not is_loading, "the page does not wait for the service")
+        self.change_settings({"always-load-originals-on-cellular": True})
+        self.browser.wait("document.querySelector('.cell').dataset.shown === 'original'", "the original")
+        self.change_settings({"always-load-originals-on-cellular": None})
+        policy.unlink()
+        self.browser.wait("document.querySelectorAll('#table tbody tr').length > 3", "the table of feedimg")
+        self.show((self.folder / "feed.json").read_text())
         self.choose("network", "wifi")
 
     def explains_a_decision(self):

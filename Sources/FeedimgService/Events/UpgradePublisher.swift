@@ -32,10 +32,20 @@ final class UpgradePublisher: Sendable {
   func start() { state.withLock { $0.isStarted = true } }
 
   /// Records the image that a client shows now, unless a loader with overrides decided.
-  func note(_ image: ShownImage, of item: FeedItem, in situation: Situation, by decider: ImageLoader) {
+  ///
+  /// A fallback, which replaces an original that failed, causes no second check. The check would report the
+  /// original as due, the client would request it, and the next fallback would cause the next check.
+  func note(
+    _ image: ShownImage,
+    of item: FeedItem,
+    in situation: Situation,
+    isFallback: Bool = false,
+    by decider: ImageLoader
+  ) {
     guard decider === loader else { return }
     let isFirst = state.withLock { state in
-      guard state.items.note(image, of: item, in: situation), state.isStarted else { return false }
+      let hasBetter = state.items.note(image, of: item, in: situation)
+      guard hasBetter, state.isStarted, !isFallback else { return false }
       defer { state.isCheckDue = true }
       return !state.isCheckDue
     }

@@ -60,13 +60,17 @@ export class Cell {
     return this.#shown
   }
 
-  /** Stores a decision, and loads the image if the cell is near and the image is better. */
-  setResolution(resolution, query, allowsUpgrade) {
+  /**
+   * Stores a decision, and loads the image if the cell is near and the image is better.
+   *
+   * `isDue` tells whether the service has reported the better image. An image of another simulation is replaced at once.
+   */
+  setResolution(resolution, query, isDue) {
     this.resolution = resolution
     if (this.#loading && this.#loading.role !== resolution.image) this.#cancel()
     this.#describe()
     if (!this.isNear || this.#loading || rank[resolution.image] <= rank[this.role]) return
-    if (!this.#shown || resolution.load === 'nothing' || allowsUpgrade(this.#shown)) this.#load(query)
+    if (isDue || resolution.load === 'nothing' || this.#shown?.query !== query) this.#load(query)
   }
 
   /** Shows the progress of the download of this image. */
@@ -102,7 +106,7 @@ export class Cell {
       this.#error = ''
     } catch (error) {
       if (signal.aborted) return
-      // If only the placeholder can be shown, that is no error.
+      // If only the placeholder can be shown, that is not an error.
       const isPlaceholder = error instanceof ServiceError && error.type.endsWith(':nothing-to-show')
       this.#error = isPlaceholder ? '' : `${fileName(url ?? '')}: ${error.message}`
     }
@@ -124,8 +128,8 @@ export class Cell {
       URL.revokeObjectURL(objectURL)
       throw error
     }
-    const { role, source, blob, milliseconds } = image
-    this.#shown = { role, source, bytes: blob.size, milliseconds, upgrade: this.resolution.upgrade }
+    const { role, source, blob, milliseconds, query } = image
+    this.#shown = { role, source, bytes: blob.size, milliseconds, query }
     this.#setPicture(objectURL)
     this.#describe()
   }

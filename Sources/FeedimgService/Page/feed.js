@@ -15,6 +15,8 @@ export class Feed {
   #table
   #observer
   #updateNumber = 0
+  /** The URLs of better images that the service has reported since the latest update. */
+  #dueURLs = new Set()
   #updateTimer = null
   #summaryTimer = null
 
@@ -50,12 +52,11 @@ export class Feed {
     const number = ++this.#updateNumber
     const { query } = this.#simulation
     const cells = this.#cells
+    const due = new Set(this.#dueURLs)
     const resolutions = await resolve(cells.length ? cells.map((cell) => cell.item) : [example], query)
     if (number !== this.#updateNumber) return
-    cells.forEach((cell, index) => {
-      const resolution = resolutions[index]
-      cell.setResolution(resolution, query, (shown) => this.#allowsUpgrade(shown, resolution))
-    })
+    due.forEach((url) => this.#dueURLs.delete(url))
+    cells.forEach((cell, index) => cell.setResolution(resolutions[index], query, due.has(resolutions[index].url)))
     this.#table.highlight(resolutions.map((resolution) => resolution.rule), cells.length > 0)
     this.#updateSummarySoon()
   }
@@ -64,6 +65,12 @@ export class Feed {
   updateSoon() {
     clearTimeout(this.#updateTimer)
     this.#updateTimer = setTimeout(() => this.update().catch(() => {}), 60)
+  }
+
+  /** Loads a better image that the service has reported. */
+  upgrade(url) {
+    this.#dueURLs.add(url)
+    this.updateSoon()
   }
 
   /** Shows the progress of running downloads. */
@@ -80,20 +87,6 @@ export class Feed {
       else target.cell.release()
     }
     if (hasNew) this.updateSoon()
-  }
-
-  /** Whether the event has happened after which the policy loads a better image. */
-  #allowsUpgrade(shown, resolution) {
-    if (!this.#table.hasUpgradeEvents) return true
-    const fact = (name) => resolution.facts[name]?.value
-    const isOnline = fact('network') !== 'offline'
-    switch (shown.upgrade) {
-      case 'online': return isOnline
-      case 'wifi': return ['wifi', 'ethernet'].includes(fact('network'))
-      case 'unmetered': return isOnline && fact('metered') === 'no'
-      case 'home': return isOnline && fact('roaming') === 'no'
-      default: return false
-    }
   }
 
   /** Updates the summary once for several changes, because screen readers read it out. */

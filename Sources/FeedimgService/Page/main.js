@@ -14,7 +14,7 @@ const simulation = new Simulation(byID('simulation-form'), simulationChanged)
 const explanation = { dialog: byID('explanation'), title: byID('explanation-title'), text: byID('explanation-text') }
 const feed = new Feed({ list: byID('feed'), summary: byID('feed-summary'), empty: byID('feed-empty'), explanation }, simulation, table)
 const cacheCard = new CacheCard({ summary: byID('cache-summary'), limits: byID('cache-limits'), list: byID('cache') })
-let [network, simulatedByService, activePolicy, wasDownloading] = [null, null, 'default', false]
+let [network, activePolicy, wasDownloading] = [null, 'default', false]
 
 // On a narrow screen the simulation is closed, so that the images are visible.
 const isNarrow = matchMedia('(max-width: 900px)')
@@ -30,7 +30,6 @@ async function start() {
     location.reload()
   })
   network = await getJSON('/v1/network')
-  simulatedByService = network.simulated
   byID('content').hidden = false
   updateNetwork()
   drawDownloads(byID('downloads'), { transfers: [], count: 0 })
@@ -70,6 +69,8 @@ function handleEvent(name, data) {
     // The service has stored and counted the images by now.
     if (wasDownloading && data.count === 0) updateUsageAndCache().then(downloadsEnded).catch(() => {})
     wasDownloading = data.count > 0
+  } else if (name === 'upgrade') {
+    feed.upgrade(data.url)
   } else {
     feed.updateSoon()
   }
@@ -92,7 +93,7 @@ async function simulationChanged() {
 }
 
 function updateNetwork() {
-  drawNetwork(byID('network'), network, simulatedByService, simulation.facts)
+  drawNetwork(byID('network'), network, simulation.facts)
 }
 
 async function updatePolicy() {

@@ -8,11 +8,11 @@ const costs = { yes: 'metered', no: 'not metered', unknown: 'may be metered' }
 const flags = { tether: 'tethered', vpn: 'VPN', roaming: 'roaming', captive: 'sign-in required' }
 
 /**
- * Draws the state of the network with its reasons, and the simulated facts.
+ * Draws the state of the network with its reasons, and the facts that the service and the page simulate.
  *
- * `serviceFacts` are those that the service simulates, as an object; `pageFacts` those of the page, as pairs.
+ * `pageFacts` are those of the page, as pairs.
  */
-export function drawNetwork(node, network, serviceFacts, pageFacts) {
+export function drawNetwork(node, network, pageFacts) {
   const devices = [network.device, ...network.via.filter((device) => device !== network.device)].filter(Boolean).join(' over ')
   const details = [
     ['reason', network.reason], ['interface', devices], ['route', network.route],
@@ -20,7 +20,7 @@ export function drawNetwork(node, network, serviceFacts, pageFacts) {
   ].filter(([, value]) => value)
   const notes = [costs[network.metered], ...Object.keys(flags).filter((flag) => network[flag]).map((flag) => flags[flag])]
   const simulated = [
-    ...Object.entries(serviceFacts ?? {}).map(([fact, value]) => `The service simulates ${fact} = ${value}`),
+    ...Object.entries(network.simulated ?? {}).map(([fact, value]) => `The service simulates ${fact} = ${value}`),
     ...pageFacts.map(([fact, value]) => `This page simulates ${fact} = ${value}`),
   ]
   node.replaceChildren(

@@ -65,6 +65,7 @@ export async function loadImage(item, query, signal, urgency = 3) {
     role: response.headers.get('Feedimg-Image') ?? 'original',
     source: status.includes('hit') ? 'cache' : 'network',
     milliseconds: performance.now() - start,
+    query,
   }
 }
 

@@ -6,20 +6,13 @@ export class DecisionTable {
   #table
   #rows = []
   #counts = []
-  #rules = []
 
   constructor(table) {
     this.#table = table
   }
 
-  /** Whether a rule names an event after which a better image is loaded. */
-  get hasUpgradeEvents() {
-    return this.#rules.some((rule) => rule.upgrade !== 'never')
-  }
-
   /** Draws the rules of a policy. */
   draw(policy) {
-    this.#rules = policy.rules
     const columns = [...new Set(policy.rules.flatMap((rule) => Object.keys(rule.when)))]
     const outcome = (rule, name) => rule[name] ?? defaults[name] ?? '–'
     const names = [...new Set(policy.rules.flatMap((rule) => Object.keys(rule)))].filter((name) => !['when', 'image'].includes(name))

@@ -10,6 +10,8 @@ struct CompleteImage: Sendable {
   var bytes: [UInt8]
   var tag: EntityTag
   var mediaType: String
+  /// Whether it replaces an original that failed.
+  let isFallback: Bool
   /// The fields that depend on the image and the decision, `Cache-Status` and `Server-Timing` included.
   private let description: [(String, String)]
 
@@ -18,7 +20,7 @@ struct CompleteImage: Sendable {
     let resolution = image.resolution
     (item, variant, situation) = (resolution.item, image.variant, resolution.situation)
     (source, bytes, mediaType) = (image.source, image.bytes, image.mediaType)
-    tag = EntityTag(of: image.bytes)
+    (tag, isFallback) = (EntityTag(of: image.bytes), image.failure != nil)
     let note = image.notes.isEmpty ? nil : image.notes.joined(separator: "; ")
     description = Self.fields(variant, resolution, cacheStatus, serverTiming, note: note)
   }
@@ -27,7 +29,7 @@ struct CompleteImage: Sendable {
   init(_ image: MemoryHit, serverTiming: String) {
     (item, variant, situation) = (image.item, image.variant, image.situation)
     (source, bytes, mediaType) = (.memory, image.bytes, image.mediaType)
-    tag = EntityTag(length: image.bytes.count, checksum: image.checksum)
+    (tag, isFallback) = (EntityTag(length: image.bytes.count, checksum: image.checksum), false)
     let rule = "\(image.policy); rule=\(image.decision.rule)"
     description = Self.fields(variant, rule: rule, Self.hit(image.timeLeft, in: .memory), serverTiming)
   }

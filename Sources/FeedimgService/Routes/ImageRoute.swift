@@ -71,7 +71,13 @@ struct ImageRoute: Sendable {
     case .arriving(let image, let leave):
       let resolution = image.resolution
       let shown = ShownImage(image.variant.role)
-      upgrades.note(shown, of: resolution.item, in: resolution.situation, by: loader)
+      upgrades.note(
+        shown,
+        of: resolution.item,
+        in: resolution.situation,
+        isFallback: image.note != nil,
+        by: loader
+      )
       return try streamed(image, to: request, steps.serverTiming(isStreaming: true), leave: leave)
     case .whole(let image):
       let status = image.cacheStatus(steps, isReload: isReload)
@@ -95,22 +101,17 @@ struct ImageRoute: Sendable {
   ) throws(Problem) -> ServiceResponse {
     let response = try image.response(to: request)
     let sent = request.method == "HEAD" ? nil : response
-    count(image.variant.role, of: image.item, in: image.situation, from: image.source, sent, by: loader)
+    let role = image.variant.role
+    upgrades.note(
+      ShownImage(role),
+      of: image.item,
+      in: image.situation,
+      isFallback: image.isFallback,
+      by: loader
+    )
+    metrics.count(.images(image: role.rawValue, source: image.source.rawValue))
+    if let length = sent?.length { metrics.count(.imageBytes(source: image.source.rawValue), by: length) }
     return response
-  }
-
-  /// Counts an image, and the bytes of the response that is sent, if any.
-  private func count(
-    _ role: ImageVariant.Role,
-    of item: FeedItem,
-    in situation: Situation,
-    from source: LoadedImage.Source,
-    _ response: ServiceResponse?,
-    by loader: ImageLoader
-  ) {
-    upgrades.note(ShownImage(role), of: item, in: situation, by: loader)
-    metrics.count(.images(image: role.rawValue, source: source.rawValue))
-    if let length = response?.length { metrics.count(.imageBytes(source: source.rawValue), by: length) }
   }
 
   /// The response with an image that is still being received: without its tag, which depends on all bytes.
