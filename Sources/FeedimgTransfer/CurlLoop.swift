@@ -29,7 +29,12 @@ final class CurlLoop {
     self.library = library
     self.identity = identity
     self.time = time
-    shared = Transfer.Shared(addresses: identity.addresses, time: time, sockets: OpenSockets())
+    shared = Transfer.Shared(
+      addresses: identity.addresses,
+      proxy: identity.proxy,
+      time: time,
+      sockets: OpenSockets()
+    )
     latest = multi
   }
 

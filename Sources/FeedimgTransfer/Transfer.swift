@@ -66,6 +66,8 @@ final class Transfer {
   /// What the transfers of a downloader share.
   struct Shared {
     let addresses: AddressPolicy
+    /// See ``CurlHandle/Identity/proxy``.
+    let proxy: String?
     let time: LoopTime
     let sockets: OpenSockets
   }
@@ -201,10 +203,8 @@ final class Transfer {
   }
 
   private func refusal(of address: IPAddress?) -> LoadError {
-    // libcurl does not report whether the address is the proxy's.
-    if let address, let proxy = ProxySetting.current(for: url), proxy.mayBe(address) {
-      return proxy.refusal(for: url)
-    }
+    let proxy = ProxySetting(for: url, chosen: shared.proxy) { getenv($0).map { String(cString: $0) } }
+    if let address, let error = proxy?.refusal(of: address, for: url) { return error }
     return AddressPolicy.error(host: url.host, address)
   }
 
