@@ -99,7 +99,7 @@ let package = Package(
     .executableTarget(
       name: "FeedimgCLI",
       dependencies: [
-        "Feedimg", "FeedimgAdmin", "FeedimgFeeds",
+        "Feedimg", "FeedimgAdmin", "FeedimgFeeds", "FeedimgSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings,
@@ -319,6 +319,13 @@ let package = Package(
       path: "Tests/WithoutNetlink",
       swiftSettings: settings
     ),
+    // Runs a program with a standard output that is full, for the tests of the command.
+    .executableTarget(
+      name: "WithFullOutput",
+      dependencies: ["CTestKernel"],
+      path: "Tests/WithFullOutput",
+      swiftSettings: settings
+    ),
     // Network namespaces and refused system calls, for one thread of a test.
     .target(name: "CTestKernel", path: "Tests/CTestKernel"),
     .testTarget(
@@ -407,7 +414,7 @@ let package = Package(
       name: "FeedimgCLITests",
       dependencies: [
         "FeedimgCLI", "FeedimgServe", "LoopbackServer", "FeedimgJSON", "FeedimgModel", "FeedimgSQLite",
-        "FeedimgUsage", "TestSystem", "WithoutNetlink",
+        "FeedimgUsage", "TestSystem", "WithFullOutput", "WithoutNetlink",
       ],
       swiftSettings: settings
     ),

@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgSystem
 import Glibc
 import Synchronization
 
@@ -26,7 +27,7 @@ enum FinalCount {
     // A handler must not be the first to use a global.
     received.store(0, ordering: .relaxed)
     sem_init(arrival, 0, 0)
-    guard startThread() else { return }
+    guard SystemThread.start("feedimg-signals", { FinalCount.awaitSignal() }) else { return }
     for number in signals { take(number) }
   }
 
@@ -49,26 +50,15 @@ enum FinalCount {
     if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
   }
 
-  /// Starts the thread that waits for a signal, saves the data usage, and raises the signal again.
-  private static func startThread() -> Bool {
-    var thread = pthread_t()
-    let failure = pthread_create(
-      &thread,
-      nil,
-      { _ in
-        // The parent process may have blocked the signals.
-        var blocked = sigset_t()
-        sigemptyset(&blocked)
-        for number in FinalCount.signals { sigaddset(&blocked, number) }
-        pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
-        while sem_wait(FinalCount.arrival) != 0 {}
-        FinalCount.write()
-        kill(getpid(), FinalCount.received.load(ordering: .relaxed))
-        return nil
-      },
-      nil
-    )
-    if failure == 0 { pthread_detach(thread) }
-    return failure == 0
+  /// Waits for a signal, saves the data usage, and raises the signal again.
+  private static func awaitSignal() {
+    // The thread starts with all signals blocked.
+    var awaited = sigset_t()
+    sigemptyset(&awaited)
+    for number in signals { sigaddset(&awaited, number) }
+    pthread_sigmask(SIG_UNBLOCK, &awaited, nil)
+    while sem_wait(arrival) != 0 {}
+    write()
+    kill(getpid(), received.load(ordering: .relaxed))
   }
 }

@@ -4,7 +4,7 @@ enum HelpText {
   private static let column = 26
   private static let listTitles = ["ARGUMENTS:", "OPTIONS:", "SUBCOMMANDS:"]
 
-  /// Text that is no help is returned unchanged.
+  /// Text other than help is returned unchanged.
   static func wrapped(_ text: String, width: Int) -> String {
     guard text.hasPrefix("OVERVIEW:") else { return text }
     var isList = false

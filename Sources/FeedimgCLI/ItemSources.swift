@@ -1,5 +1,6 @@
 import Feedimg
 import FeedimgFeeds
+import FeedimgSystem
 import Glibc
 
 /// Files and image URLs that are read as items.
@@ -125,6 +126,6 @@ struct InputFile {
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.usage, "\(name): cannot read: \(Output.systemError(code))")
+    CommandFailure(.usage, "\(name): cannot read: \(FileFault.words(for: code))")
   }
 }

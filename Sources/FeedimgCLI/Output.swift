@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 import Synchronization
 
@@ -14,9 +15,8 @@ enum Output {
   /// Prints UTF-8 text unchanged; ends the program like ``line(_:)`` if printing fails.
   static func document(_ bytes: [UInt8]) {
     clearProgress()
-    guard !standardOutput(bytes) else { return }
-    let code = errno
-    if code != EPIPE { report("cannot write to standard output: \(Output.systemError(code))") }
+    guard let code = write(bytes, to: STDOUT_FILENO) else { return }
+    if code != EPIPE { report("cannot write to standard output: \(FileFault.words(for: code))") }
     exit(.failure)
   }
 
@@ -33,10 +33,21 @@ enum Output {
     standardError("\(Printable.text(text))\n")
   }
 
-  /// - Returns: Whether all bytes were written; if not, `errno` has the reason.
-  static func standardOutput(_ bytes: [UInt8]) -> Bool { write(bytes, to: STDOUT_FILENO) }
+  /// Writes all bytes, even to a non-blocking descriptor.
+  ///
+  /// - Returns: The `errno` of the failure; nil if all bytes were written.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    do throws(FileFault) {
+      try OpenFile.write(bytes, to: descriptor, path: "")
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
 
-  private static func standardError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+  private static func standardError(_ text: String) {
+    _ = write(Array(text.utf8), to: STDERR_FILENO)
+  }
 
   /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
   ///
@@ -95,25 +106,6 @@ enum Output {
     case warning = 3
   }
 
-  /// Writes all bytes, even to a non-blocking descriptor.
-  ///
-  /// - Returns: Whether all bytes were written; if not, `errno` has the reason.
-  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if written >= 0 {
-        rest = rest.dropFirst(written)
-      } else if errno == EAGAIN {
-        var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&ready, 1, -1)
-      } else if errno != EINTR {
-        return false
-      }
-    }
-    return true
-  }
-
   /// The width of standard output in characters, from `COLUMNS` or the terminal; nil without either.
   static let width: Int? = {
     if let columns = getenv("COLUMNS").flatMap({ Int(String(cString: $0)) }), columns > 0 { return columns }
@@ -127,12 +119,6 @@ enum Output {
   static func wrapped(_ text: String, indent: Int) -> String {
     let indent = String(repeating: " ", count: indent)
     return WrappedText.lines(text, width: width ?? .max, indent: indent).joined(separator: "\n")
-  }
-
-  /// The system's text for an `errno`, in lower case at its start.
-  static func systemError(_ code: Int32) -> String {
-    let text = strerror(code).map { String(cString: $0) } ?? "error \(code)"
-    return text.prefix(1).lowercased() + text.dropFirst()
   }
 }
 

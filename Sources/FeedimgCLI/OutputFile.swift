@@ -1,3 +1,4 @@
+import FeedimgSystem
 import Glibc
 
 /// A file that is written completely or not at all; `-` is standard output.
@@ -42,7 +43,7 @@ struct OutputFile {
   /// - Throws: ``CommandFailure`` with status 1, or 2 for a wrong path; an existing file is then unchanged.
   func write(_ bytes: [UInt8]) throws(CommandFailure) {
     guard path != "-" else {
-      guard Output.standardOutput(bytes) else { throw failure(errno) }
+      if let code = Output.write(bytes, to: STDOUT_FILENO) { throw failure(code) }
       return
     }
     // Devices, pipes and the files behind /dev and /proc cannot be replaced, so write to them in place.
@@ -75,9 +76,10 @@ struct OutputFile {
   ) throws(CommandFailure) {
     let descriptor = open(path, flags | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw failure(errno) }
-    let isWritten = Output.write(bytes, to: descriptor) && (!isDurable || fsync(descriptor) == 0)
-    let code = errno
-    guard close(descriptor) == 0, isWritten else { throw failure(isWritten ? errno : code) }
+    var code = Output.write(bytes, to: descriptor)
+    if code == nil, isDurable, fsync(descriptor) != 0 { code = errno }
+    if close(descriptor) != 0 { code = code ?? errno }
+    if let code { throw failure(code) }
   }
 
   private var folder: String {
@@ -104,7 +106,7 @@ struct OutputFile {
     let isWrongPath = [EACCES, ELOOP, ENAMETOOLONG, EROFS].contains(code)
     return CommandFailure(
       isWrongPath ? .usage : .failure,
-      "\(option) \(path): cannot write: \(Output.systemError(code))"
+      "\(option) \(path): cannot write: \(FileFault.words(for: code))"
     )
   }
 }

@@ -12,11 +12,9 @@ final class ProgressLine {
   init(_ verb: String) { self.verb = verb }
 
   /// Shows the number of images and, if the total is known, a bar.
-  ///
-  /// - Returns: True, so that the command continues.
-  func show(_ done: Int, of count: Int?) -> Bool {
+  func show(_ done: Int, of count: Int?) {
     let now = ContinuousClock.now
-    if let shownAt, now - shownAt < Self.interval { return true }
+    if let shownAt, now - shownAt < Self.interval { return }
     shownAt = now
     if let count, count > 0 {
       let part = Double(min(done, count)) / Double(count)
@@ -25,7 +23,6 @@ final class ProgressLine {
     } else {
       Output.progress("\(verb) \(done) images")
     }
-    return true
   }
 
   /// A line such as `[########                ] 14 of 42 images, 3.1 MB, 1.2 MB/s, 8 s left`.

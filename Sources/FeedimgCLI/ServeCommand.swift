@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feedimg
+import FeedimgSystem
 import Glibc
 
 /// `feedimg serve`: one cache and one set of downloads for all clients of the user.
@@ -97,6 +98,6 @@ struct ServeCommand: ParsableCommand {
     var pointers = ([path] + arguments).map { strdup($0) } + [nil]
     execv(path, &pointers)
     let code = errno
-    throw CommandFailure(.failure, "`\(path)`: cannot run: \(Output.systemError(code))")
+    throw CommandFailure(.failure, "`\(path)`: cannot run: \(FileFault.words(for: code))")
   }
 }

@@ -165,8 +165,8 @@ struct UsageText {
           + "\(budget.used.rounded) used"
       )
     }
-    if report.foreignLineCount > 0 {
-      let (count, folder) = (report.foreignLineCount, report.folder)
+    if report.unreadableCount > 0 {
+      let (count, folder) = (report.unreadableCount, report.folder)
       lines.append("ignored \(count) unreadable entr\(count == 1 ? "y" : "ies") in `\(folder)`")
     }
     return lines

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-// The value of an option may begin with a hyphen: `--limit -1` has an invalid value, and `-1` is no unknown option.
+// The value of an option may begin with a hyphen: `--limit -1` has an invalid value, and `-1` is not an unknown option.
 
 extension Option {
   /// An option that the user may omit.

@@ -61,7 +61,7 @@ package struct OpenFile: ~Copyable {
     var block = [UInt8](repeating: 0, count: 16_384)
     while bytes.count <= limit {
       let count = block.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, shouldRetry(POLLIN) { continue }
+      if count < 0, Self.shouldRetry(POLLIN, descriptor) { continue }
       guard count >= 0 else { throw FileFault("read", path) }
       if count == 0 { break }
       bytes.append(contentsOf: block[..<count])
@@ -73,19 +73,34 @@ package struct OpenFile: ~Copyable {
 
   /// Writes all bytes at the current position.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
+    try Self.write(bytes, to: descriptor, path: path)
+  }
+
+  package func write(_ bytes: [UInt8]) throws(FileFault) {
+    try Self.write(bytes, to: descriptor, path: path)
+  }
+
+  /// Writes all bytes to a descriptor, which stays open; errors name the path.
+  package static func write(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(FileFault) {
+    try bytes.withUnsafeBufferPointer { bytes throws(FileFault) in
+      try write(UnsafeRawBufferPointer(bytes), to: descriptor, path: path)
+    }
+  }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer,
+    to descriptor: Int32,
+    path: String
+  ) throws(FileFault) {
     var rest = bytes
     while !rest.isEmpty {
       let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count < 0, shouldRetry(POLLOUT) { continue }
+      if count < 0, shouldRetry(POLLOUT, descriptor) { continue }
       guard count >= 0 else { throw FileFault("write", path) }
       // POSIX lets a full device write nothing without an error.
       guard count > 0 else { throw FileFault("write", path, reason: ENOSPC) }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
-  }
-
-  package func write(_ bytes: [UInt8]) throws(FileFault) {
-    try bytes.withUnsafeBufferPointer { bytes throws(FileFault) in try write(UnsafeRawBufferPointer(bytes)) }
   }
 
   /// Waits until all written bytes are on the disk.
@@ -95,7 +110,7 @@ package struct OpenFile: ~Copyable {
   }
 
   /// Whether to repeat a failed call; first waits until a non-blocking descriptor is ready.
-  private func shouldRetry(_ event: Int32) -> Bool {
+  private static func shouldRetry(_ event: Int32, _ descriptor: Int32) -> Bool {
     if errno == EINTR { return true }
     guard errno == EAGAIN else { return false }
     var ready = pollfd(fd: descriptor, events: Int16(event), revents: 0)

@@ -19,8 +19,9 @@
 
 int test_leave_network(void) { return unshare(CLONE_NEWNET) ? errno : 0; }
 
-// Makes calls fail with EPERM if two of their arguments, counted from zero, have these values.
-static int refuse(int call, int argument, unsigned value, int other, unsigned other_value) {
+// Makes calls have no effect if two of their arguments, counted from zero, have these values. They fail with the
+// error, or return 0 without one.
+static int refuse(int error, int call, int argument, unsigned value, int other, unsigned other_value) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 5),
@@ -28,7 +29,7 @@ static int refuse(int call, int argument, unsigned value, int other, unsigned ot
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 3),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[other])),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other_value, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {.len = sizeof steps / sizeof *steps, .filter = steps};
@@ -36,11 +37,13 @@ static int refuse(int call, int argument, unsigned value, int other, unsigned ot
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? errno : 0;
 }
 
-int test_refuse_sockets(int family) { return refuse(__NR_socket, 0, family, 0, family); }
+int test_refuse_sockets(int family) { return refuse(EPERM, __NR_socket, 0, family, 0, family); }
 
 int test_refuse_groups(void) {
-  return refuse(__NR_setsockopt, 1, SOL_NETLINK, 2, NETLINK_ADD_MEMBERSHIP);
+  return refuse(EPERM, __NR_setsockopt, 1, SOL_NETLINK, 2, NETLINK_ADD_MEMBERSHIP);
 }
+
+int test_write_nothing(int descriptor) { return refuse(0, __NR_write, 0, descriptor, 0, descriptor); }
 
 int test_open_tunnel(const char *name) {
   int descriptor = open("/dev/net/tun", O_RDWR | O_CLOEXEC);

@@ -213,6 +213,17 @@ import Testing
     #expect(single.errors == "feedimg: \(long):2: an item is longer than the limit of 16 MiB\n")
   }
 
+  @Test func `standard output that takes no bytes and reports no error is full`() throws {
+    let folder = try TestFolder()
+    let item = try folder.write("item.json", "{\"originalImage\": \"http://x.example/a\"}")
+    // The limit of CPU time ends a program that repeats the call for ever.
+    let script = "ulimit -t 60 && exec \"$0\" \"$@\""
+    let command = [CommandRun.besideTests("WithFullOutput"), CommandRun.program, "resolve", "--item", item]
+    let run = try CommandRun(of: "/bin/sh", ["-c", script] + command, in: folder)
+    #expect(run.status == 1)
+    #expect(run.errors == "feedimg: cannot write to standard output: no space left on device\n")
+  }
+
   @Test func `the text of an item cannot control the terminal`() throws {
     let folder = try TestFolder()
     let item = try folder.write(

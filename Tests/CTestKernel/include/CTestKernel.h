@@ -13,6 +13,10 @@ int test_refuse_sockets(int family);
 /// Returns 0, or an error number.
 int test_refuse_groups(void);
 
+/// Makes the calling thread's `write` calls for a descriptor return 0 permanently, as a full device may. Returns 0, or
+/// an error number.
+int test_write_nothing(int descriptor);
+
 /// Creates a TUN device in the calling thread's network, which lives as long as the descriptor. Returns the
 /// descriptor, or the negative of an error number.
 int test_open_tunnel(const char *name);
