@@ -57,8 +57,12 @@ public final class Service: Sendable {
       loader.rest()
       SystemMemory.trim()
     }
-    sources = EventSources(loader, network: NetworkStatus(sharing: parts), settings: settings) {
-      [group] delay, work in
+    sources = EventSources(
+      loader,
+      network: NetworkStatus(sharing: parts),
+      overrides: configuration.loader.overrides,
+      settings: settings
+    ) { [group] delay, work in
       // A loop that has ended runs no work; there are no readers then.
       _ = group.next().scheduleTask(in: TimeAmount(delay), work)
     }
@@ -107,7 +111,7 @@ public final class Service: Sendable {
   /// Describes the gateway for `feedimg gateway` and `feedimg doctor`.
   private func publishGateway() throws(ServiceError) {
     guard let gateway = configuration.gateway else { return }
-    _ = try AccessToken(file: gatewayTokenFile)
+    _ = try AccessToken.stored(in: gatewayTokenFile)
     let status = GatewayStatus(address: url, server: gateway.mastodon)
     do throws(FileFault) {
       try status.write(to: folder)
@@ -131,7 +135,7 @@ public final class Service: Sendable {
     _ = try configuration.readItems()
     let inherited = try manager.sockets()
     let hasPort = inherited.isEmpty ? configuration.port != nil : inherited.contains { !$0.isUnix }
-    let token = configuration.needsToken && hasPort ? try AccessToken(file: tokenFile) : nil
+    let token = configuration.needsToken && hasPort ? try AccessToken.stored(in: tokenFile) : nil
     let bootstrap = bootstrap(token)
     var listeners: [any Channel] = []
     for socket in inherited {
@@ -146,8 +150,8 @@ public final class Service: Sendable {
       )
     }
     state.withLock { ($0.token, $0.listeners) = (token, listeners) }
-    for listener in listeners { listener.setOption(.autoRead, value: true).whenComplete { _ in } }
     try publishGateway()
+    for listener in listeners { listener.setOption(.autoRead, value: true).whenComplete { _ in } }
     startHeartbeat()
   }
 

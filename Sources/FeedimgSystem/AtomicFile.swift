@@ -75,8 +75,13 @@ package struct LockedFile: ~Copyable {
   /// - Parameters:
   ///   - bytes: The new content.
   ///   - isDurable: Whether to write it to disk before the call returns.
+  ///   - isPrivate: Whether to give the file to this user with mode 0600, also if the old file has others.
   /// - Throws: ``FileFault``; the file is then unchanged, except if only flushing its folder failed.
-  package func replace(with bytes: [UInt8], isDurable: Bool = true) throws(FileFault) {
+  package func replace(
+    with bytes: [UInt8],
+    isDurable: Bool = true,
+    isPrivate: Bool = false
+  ) throws(FileFault) {
     let temporary = FilePath(folder: target.folder, name: ".\(target.name).tmp").text
     // A process that died while it held the lock may have left a temporary file.
     unlink(temporary)
@@ -84,7 +89,7 @@ package struct LockedFile: ~Copyable {
       let file = try OpenFile(temporary, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       try file.write(bytes)
       var old = stat()
-      if stat(target.text, &old) == 0 {
+      if !isPrivate, stat(target.text, &old) == 0 {
         // Only the superuser may change the owner. For other users, the call fails or changes nothing.
         _ = fchown(file.descriptor, old.st_uid, old.st_gid)
         guard fchmod(file.descriptor, old.st_mode & 0o7777) == 0 else { throw FileFault("change", temporary) }

@@ -47,9 +47,23 @@ import Testing
       atPath: "\(service.root)/config/feedimg/policies",
       withIntermediateDirectories: true
     )
-    let table = "# mine\n\n| network | → image |\n|---|---|\n| offline | placeholder |\n| - | thumbnail |\n"
-    try Data(table.utf8).write(to: URL(filePath: "\(service.root)/config/feedimg/policies/default.md"))
-    #expect(next("policy", in: events) { $0.contains("\"layer\":\"user\"") } != nil)
+    let file = URL(filePath: "\(service.root)/config/feedimg/policies/default.md")
+    // Both tables have the same number of rules and states.
+    for image in ["thumbnail", "original"] {
+      let table = "# mine\n\n| network | → image |\n|---|---|\n| offline | placeholder |\n| - | \(image) |\n"
+      try Data(table.utf8).write(to: file)
+      let rule = #"{"when":{},"image":"\#(image)""#
+      let event = next("policy", in: events) { $0.contains(rule) && $0.contains("placeholder") }
+      #expect(try service.curl("/v1/policy").text == "\(event?.fields["data"] ?? "")\n")
+    }
+  }
+
+  @Test func `a network event has the simulated facts`() throws {
+    let service = try ServiceRun(["--network=cellular"])
+    let event = next("network", in: try service.request(["/v1/events"]))
+    let simulated = #""simulated":{"network":"cellular"}"#
+    #expect(event?.fields["data"]?.contains(simulated) == true)
+    #expect(try service.curl("/v1/network").text.contains(simulated))
   }
 
   @Test func `a returning reader receives missed events and none twice`() throws {

@@ -268,6 +268,22 @@ import Testing
     #expect(try Self.ask(service, origin.url("/cut"))["Cache-Status"]?.contains("fwd=uri-miss") == true)
   }
 
+  @Test func `a download stops if its client has the response already`() async throws {
+    let gate = Gate()
+    let origin = try LoopbackServer { [body] request in
+      request["If-None-Match"] == nil
+        ? .response(200, [("ETag", "\"a\"")], body: body)
+        : .stalled(body, after: 3, until: gate, [("ETag", "\"b\"")])
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    #expect(try Self.ask(service, origin.url("/a")).status == 200)
+    // The stored response is stale, and the client has the newer one.
+    let known = try Self.ask(service, origin.url("/a"), "-H", "If-None-Match: \"b\"")
+    #expect((known.status, known["ETag"]) == (304, "\"b\""))
+    await origin.reaches { $0.closedByClient == 1 }
+    gate.open()
+  }
+
   @Test func `other schemes and private hosts are refused`() throws {
     let origin = try LoopbackServer { _ in .response(200) }
     let service = try ServiceRun(["--network=wifi"], allowsPrivate: false)

@@ -46,10 +46,4 @@ import Testing
     let priority = RequestPriority(field)
     #expect((priority.urgency, priority.load) == (urgency, load), "\(reason)")
   }
-
-  @Test func `spaces and tabs around a value are removed`() {
-    #expect(" \ta b\t ".trimmed == "a b")
-    #expect("  ".trimmed == "")
-    #expect("a".trimmed == "a")
-  }
 }

@@ -1,5 +1,6 @@
 import FeedimgJSON
 import FoundationEssentials
+import Glibc
 import LoopbackServer
 import Testing
 
@@ -227,6 +228,31 @@ import Testing
     #expect(try ask(service, avatar).status == 403)
     #expect(try ask(service, "/g/\(old)/\(other)").status == 403)
     #expect(try ask(service, "/g/\(try token())/\(other)").status == 200)
+  }
+
+  @Test func `a token that cannot be read or replaced stays valid`() throws {
+    let server = try Self.instance()
+    let service = try service("pictures")
+    let file = "\(service.root)/config/feedimg/gateway-token"
+    let token = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self).trimmingSuffix()
+    let address = "/g/\(token)/fetch?url=\(server.url("/face.png"))"
+    #expect(try ask(service, address).status == 200)
+    rename(file, "\(file).away")
+    #expect(try ask(service, address).status == 503)
+    #expect(!FileManager.default.fileExists(atPath: file))
+    // A link to itself, which not even the superuser can open.
+    symlink(file, file)
+    let unreadable = try ask(service, address)
+    #expect(unreadable.status == 503)
+    #expect(unreadable.object["detail"]?.text?.hasPrefix("cannot read `\(file)`: ") == true)
+    rename("\(file).away", file)
+    #expect(try ask(service, address).status == 200)
+    // With a folder in place of the lock, no token can be written.
+    let lock = "\(service.root)/config/feedimg/.gateway-token.lock"
+    unlink(lock)
+    mkdir(lock, 0o700)
+    _ = try? ServiceRun(["--gateway-token=new"], besides: service)
+    #expect(try ask(service, address).status == 200)
   }
 
   @Test func `the routes of the service still need its token, and pages of other sites get nothing`() throws {

@@ -43,6 +43,17 @@ import Testing
     #expect(origin.log.requests.count == 1)
   }
 
+  @Test func `a range at the end of all numbers does not end the service`() throws {
+    let origin = try LoopbackServer { _ in
+      let range = "bytes 9223372036854775806-9223372036854775806/*"
+      return .response(206, [("Content-Range", range)], body: Array("ab".utf8))
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    let url = "url=\(origin.url("/a"))"
+    _ = try service.request(["-G", "/v1/fetch", "--data-urlencode", url])
+    #expect(try service.curl("/healthz").status == 200)
+  }
+
   @Test func `an invalid text of a server appears in a note`() throws {
     let origin = try LoopbackServer { request in
       guard request.path == "/page" else { return .response(200, body: SampleImage.webp) }

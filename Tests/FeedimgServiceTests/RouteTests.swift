@@ -117,6 +117,23 @@ import Testing
     }
   }
 
+  @Test func `the cache route lists as many images as the client asks for`() throws {
+    let origin = try LoopbackServer { _ in
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    let service = try ServiceRun(["--network=wifi"])
+    for path in ["/a.jpg", "/b.jpg"] {
+      _ = try service.curl("/v1/image", "--json", #"{"originalImage":"\#(origin.url(path))"}"#)
+    }
+    for count in 0...3 {
+      guard case .array(let images)? = try service.curl("/v1/cache?images=\(count)").object["images"] else {
+        Issue.record("no images")
+        return
+      }
+      #expect(images.count == min(count, 2))
+    }
+  }
+
   @Test func `the network route returns the actual network, beside a simulated one`() throws {
     let live = try ServiceRun().curl("/v1/network").object
     #expect(live["kind"]?.text != nil && live["simulated"] == nil)
@@ -188,6 +205,35 @@ import Testing
       )
     }
     #expect(paths.members.count == 23)
+  }
+
+  @Test func `the description allows every installed policy and every fact`() throws {
+    guard case .object(let paths)? = try ServiceRun().curl("/openapi.json").object["paths"] else {
+      Issue.record("no paths")
+      return
+    }
+    let operations = paths.members.flatMap { Self.values($0.value) }
+    let parameters = operations.flatMap(Self.values).flatMap(Self.values)
+    let policies = parameters.filter { Self.member("name", of: $0) == "policy" }
+    let facts = parameters.filter { Self.member("name", of: $0) == "set" }
+    #expect(policies.count == 5 && facts.count == 5)
+    let text: JSONValue = ["type": "string"]
+    let texts: JSONValue = ["type": "array", "items": ["type": "string"]]
+    #expect(policies.allSatisfy { Self.member("schema", of: $0) == text })
+    #expect(facts.allSatisfy { Self.member("schema", of: $0) == texts })
+  }
+
+  /// The values in an object or an array.
+  private static func values(_ value: JSONValue) -> [JSONValue] {
+    switch value {
+    case .object(let object): object.members.map(\.value)
+    case .array(let elements): elements
+    default: []
+    }
+  }
+
+  private static func member(_ name: String, of value: JSONValue) -> JSONValue? {
+    if case .object(let object) = value { object[name] } else { nil }
   }
 
   @Test func `the description names every setting that a client can change`() throws {

@@ -1,3 +1,4 @@
+import FeedimgHTTPCache
 import FeedimgModel
 import Glibc
 import NIOCore

@@ -12,26 +12,43 @@ struct AccessToken: Sendable, Hashable {
   ///
   /// Only the user can read the file. A file that others can read, or without a valid token, is replaced.
   ///
-  /// - Throws: ``ServiceError`` where the file can be neither read nor written.
-  init(file path: String) throws(ServiceError) {
-    if let known = Self.read(path) { self = known } else { self = try Self.replaced(in: path) }
+  /// - Throws: ``ServiceError`` if the file exists but cannot be read, or cannot be written.
+  static func stored(in path: String) throws(ServiceError) -> AccessToken {
+    try naming { () throws(FileFault) -> AccessToken in
+      if let known = try read(path) { return known }
+      return try AtomicFile(path).locked { file throws(FileFault) -> AccessToken in
+        // Another process may have written a token meanwhile.
+        if let known = try read(path) { return known }
+        return try create(in: file)
+      }
+    }
   }
 
-  /// Writes a new token to a file, so that the old one is no longer valid.
+  /// Writes a new token to a file, which revokes the old one.
+  ///
+  /// - Throws: ``ServiceError`` if the file cannot be written; the old token then stays valid.
   static func replaced(in path: String) throws(ServiceError) -> AccessToken {
-    // The system generator is fit for secrets.
-    let token = AccessToken(Base64.encodeForURL((0..<32).map { _ in UInt8.random(in: .min ... .max) }))
-    // The new file has its own mode, and a link is not followed.
-    unlink(path)
-    do throws(FileFault) {
-      try AtomicFile(path).locked { file throws(FileFault) in
-        try file.replace(with: Array("\(token.text)\n".utf8))
-      }
-    } catch {
-      let reason = FileFault.words(for: error.reason)
-      throw ServiceError("`\(path)`: the token cannot be written: \(reason)")
+    try naming { () throws(FileFault) -> AccessToken in
+      try AtomicFile(path).locked { file throws(FileFault) -> AccessToken in try create(in: file) }
     }
-    return token
+  }
+
+  /// Reads the token from a file.
+  ///
+  /// - Returns: Nil if there is no file, if others can read it, or if it has no valid token.
+  /// - Throws: ``FileFault`` if the file cannot be read.
+  static func read(_ path: String) throws(FileFault) -> AccessToken? {
+    do throws(FileFault) {
+      let file = try OpenFile(path, to: "read", O_RDONLY)
+      let status = try file.status()
+      guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { return nil }
+      let text = String(decoding: try file.read(count: 128), as: UTF8.self).filter { !$0.isWhitespace }
+      let isToken = text.utf8.count >= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+      return isToken ? AccessToken(text) : nil
+    } catch {
+      guard error.reason == ENOENT else { throw error }
+      return nil
+    }
   }
 
   /// Compares in constant time, so that timing reveals nothing of the token.
@@ -41,16 +58,21 @@ struct AccessToken: Sendable, Hashable {
     return zip(wanted, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  private static func read(_ path: String) -> AccessToken? {
+  private static func create(in file: borrowing LockedFile) throws(FileFault) -> AccessToken {
+    // The system generator is fit for secrets.
+    let token = AccessToken(Base64.encodeForURL((0..<32).map { _ in UInt8.random(in: .min ... .max) }))
+    try file.replace(with: Array("\(token.text)\n".utf8), isPrivate: true)
+    return token
+  }
+
+  /// Runs the body and converts its error for users.
+  private static func naming(
+    _ body: () throws(FileFault) -> AccessToken
+  ) throws(ServiceError) -> AccessToken {
     do throws(FileFault) {
-      let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW)
-      let status = try file.status()
-      guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { return nil }
-      let text = String(decoding: try file.read(count: 128), as: UTF8.self).filter { !$0.isWhitespace }
-      let isToken = text.utf8.count >= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-      return isToken ? AccessToken(text) : nil
+      return try body()
     } catch {
-      return nil
+      throw ServiceError("\(error)")
     }
   }
 }

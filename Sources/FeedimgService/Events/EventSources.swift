@@ -1,4 +1,5 @@
 import Feedimg
+import FeedimgAdmin
 import FeedimgSystem
 import Synchronization
 
@@ -15,6 +16,8 @@ final class EventSources: Sendable {
   let hub = EventHub(EventLog(run: String(UInt64.random(in: .min ... .max), radix: 36)))
   let upgrades: UpgradePublisher
   private let network: NetworkStatus
+  /// The facts that options of the service replace.
+  private let overrides: [SituationOverride]
   private let settings: Settings
   private let loader: ImageLoader
   private let transfers: ProgressPublisher
@@ -24,10 +27,11 @@ final class EventSources: Sendable {
   init(
     _ loader: ImageLoader,
     network: NetworkStatus,
+    overrides: [SituationOverride],
     settings: Settings,
     schedule: @escaping ProgressPublisher.Schedule
   ) {
-    (self.loader, self.network, self.settings) = (loader, network, settings)
+    (self.loader, self.network, self.overrides, self.settings) = (loader, network, overrides, settings)
     upgrades = UpgradePublisher(loader, hub, schedule: schedule)
     transfers = ProgressPublisher(loader.resources.loads.transfers, hub, schedule: schedule)
   }
@@ -47,8 +51,8 @@ final class EventSources: Sendable {
   private func start() {
     transfers.start()
     upgrades.start()
-    let network = network.watch { [weak self] in
-      self?.hub.publish("network", $0.json)
+    let network = network.watch { [weak self, overrides] in
+      self?.hub.publish("network", $0.json(simulating: overrides))
       self?.checkUpgrades()
     }
     let changes = settings.changes()
@@ -71,7 +75,7 @@ final class EventSources: Sendable {
 
   /// Publishes the policy in force, if it has changed.
   func publishPolicy() {
-    hub.publish("policy", loader.policyInForce.json)
+    hub.publish("policy", loader.policyJSON)
     checkUpgrades()
   }
 

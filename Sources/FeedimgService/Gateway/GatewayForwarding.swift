@@ -4,7 +4,7 @@ import FeedimgModel
 /// Forwards requests of a gateway, and changes documents on their way to the client.
 struct GatewayForwarding: Sendable {
   let loader: ImageLoader
-  /// The time limit for the first byte of a response that is no stream of events.
+  /// The time limit for the first byte of a response other than a stream of events.
   var responseTimeout = Duration.seconds(60)
 
   /// The time limit for the connection of a WebSocket.

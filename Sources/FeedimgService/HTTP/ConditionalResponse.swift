@@ -1,3 +1,4 @@
+import FeedimgHTTPCache
 import FeedimgModel
 import Glibc
 
@@ -60,7 +61,7 @@ enum ConditionalResponse: Sendable, Hashable {
 
   /// Whether `If-Range` allows a partial response: the same strong tag, or the same date (RFC 9110 §13.1.5).
   private static func rangeApplies(_ fields: HTTPFields, _ request: HTTPFields) -> Bool {
-    guard let condition = request["If-Range"]?.trimmed else { return true }
+    guard let condition = request["If-Range"]?[...].trimmed else { return true }
     if condition.hasPrefix("\"") { return fields["ETag"].map { $0 == condition } ?? false }
     return fields["Last-Modified"].map { $0 == condition } ?? false
   }

@@ -1,4 +1,5 @@
 import CXXHash
+import FeedimgHTTPCache
 
 /// A strong entity tag (RFC 9110 §8.8.3).
 struct EntityTag: Sendable, Hashable {
@@ -26,7 +27,7 @@ struct EntityTagList: Sendable {
 
   /// Reads a list; a comma within quotes is part of the tag.
   init(_ field: String) {
-    isAny = field.trimmed == "*"
+    isAny = field[...].trimmed == "*"
     var isQuoted = false
     tags = field.split(omittingEmptySubsequences: false) { character in
       if character == "\"" { isQuoted.toggle() }

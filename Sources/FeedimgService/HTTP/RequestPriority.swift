@@ -1,3 +1,4 @@
+import FeedimgHTTPCache
 import FeedimgModel
 
 /// The urgency of a request (RFC 9218).

@@ -1,3 +1,4 @@
+import FeedimgHTTPCache
 import FeedimgModel
 
 /// A request with its whole body.
@@ -18,14 +19,4 @@ struct ServiceRequest: Sendable {
 extension HTTPFields {
   /// The media type of the body in lower case and without parameters; nil if it is absent.
   var mediaType: String? { self["Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() }
-}
-
-extension StringProtocol {
-  /// The text without the optional whitespace around it (RFC 9110 §5.6.3).
-  var trimmed: SubSequence {
-    func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
-    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) })
-    else { return self[startIndex..<startIndex] }
-    return self[first...last]
-  }
 }

@@ -55,6 +55,8 @@ struct FetchRoute: Sendable {
     switch condition {
     case .full: response.body = fetched.body()
     case .notModified:
+      // The client needs no body, so a download stops unless others read it.
+      fetched.leave()
       response.status = 304
       response.fields.fields.removeAll { !Self.notModifiedFields.contains($0.name.lowercased()) }
       response.body = .absent(length: nil)

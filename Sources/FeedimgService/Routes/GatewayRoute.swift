@@ -1,5 +1,6 @@
 import Feedimg
 import FeedimgModel
+import FeedimgSystem
 
 /// The gateway: pictures and feeds at `/g/…`, and the Mastodon API of a server at all paths that are not the service's.
 struct GatewayRoute: Sendable {
@@ -36,13 +37,17 @@ struct GatewayRoute: Sendable {
   }
 
   private func address(for request: ServiceRequest) throws(Problem) -> GatewayAddress {
-    do throws(ServiceError) {
+    let token: AccessToken?
+    do throws(FileFault) {
       // Read each time, so that a new token revokes the old one at once.
-      let token = try AccessToken(file: tokenFile)
-      return GatewayAddress(base: "http://\(request.fields["Host"] ?? "localhost")", token: token)
+      token = try AccessToken.read(tokenFile)
     } catch {
-      throw Problem(500, error.message)
+      throw Problem(503, "\(error)")
     }
+    guard let token else {
+      throw Problem(503, "`\(tokenFile)` has no valid token; `feedimg serve --gateway-token new` writes one")
+    }
+    return GatewayAddress(base: "http://\(request.fields["Host"] ?? "localhost")", token: token)
   }
 
   // MARK: Pictures

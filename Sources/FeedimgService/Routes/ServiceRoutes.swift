@@ -19,7 +19,6 @@ extension RouteTable {
     let cache = ImageCache(configuration.loader, sharing: parts)
     let usage = try Usage(configuration.loader, sharing: parts)
     let policies = Policies(configuration.loader, sharing: parts)
-    let activePolicy = configuration.loader.policy.name ?? "default"
     let image = ImageRoute(
       loader: loader,
       facts: LoopFacts(of: loader),
@@ -48,7 +47,7 @@ extension RouteTable {
       ("POST", "/v1/prefetch", prefetches.start),
       ("DELETE", "/v1/prefetch/{id}", prefetches.stop),
       ("GET", "/v1/fetch", fetch.response),
-      ("GET", "/v1/network", { _ in network.response(overrides) }),
+      ("GET", "/v1/network", { _ in network.response(simulating: overrides) }),
       ("GET", "/v1/settings", settings.read),
       ("PATCH", "/v1/settings", settings.change),
       ("GET", "/v1/cache", cache.response),
@@ -56,7 +55,7 @@ extension RouteTable {
       ("DELETE", "/v1/cache/pins", cache.changePin),
       ("GET", "/v1/usage", usage.response),
       ("GET", "/v1/policies", policies.list),
-      ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, active: activePolicy) }),
+      ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, of: loader) }),
       ("GET", "/v1/items", configuration.itemsResponse),
       ("GET", "/v1/events", sources.response),
       ("GET", "/metrics", { _ in metrics.response(loader, cache, sources.hub, connections()) }),
@@ -77,11 +76,6 @@ extension RouteTable {
   )
 }
 
-extension ImageLoader.Configuration.Policy {
-  /// The name or the file of the given policy; nil for the default.
-  fileprivate var name: String? { if case .named(let name) = self { name } else { nil } }
-}
-
 extension ImageLoader {
   /// `POST /v1/resolve`: one resolution for each item, in the form of the request; fetches nothing.
   func resolve(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
@@ -97,12 +91,18 @@ extension ImageLoader {
 }
 
 extension NetworkStatus {
-  /// `GET /v1/network`: the state as `feedimg network --json` prints it, with the overrides, if any, as `simulated`.
-  func response(_ overrides: [SituationOverride]) -> ServiceResponse {
+  /// `GET /v1/network`: the current state.
+  func response(simulating overrides: [SituationOverride]) -> ServiceResponse {
+    ServiceResponse(json: state.json(simulating: overrides) + "\n")
+  }
+}
+
+extension NetworkState {
+  /// The state as `feedimg network --json` prints it, with the overrides, if any, as `simulated`.
+  func json(simulating overrides: [SituationOverride]) -> String {
+    guard !overrides.isEmpty else { return json }
     let simulated = JSONObject(overrides.map { ($0.fact, .string($0.value)) })
-    let value =
-      overrides.isEmpty ? state.jsonValue : state.jsonValue.adding(["simulated": .object(simulated)])
-    return ServiceResponse(json: value.text(.compact) + "\n")
+    return jsonValue.adding(["simulated": .object(simulated)]).text(.compact)
   }
 }
 
@@ -122,12 +122,12 @@ extension Policies {
     ServiceResponse(json: "[\(list().map(\.json).joined(separator: ","))]\n")
   }
 
-  /// `GET /v1/policy`: the rules of `name=` or of the active policy, as `feedimg policy export --json` prints them.
-  func rules(_ request: ServiceRequest, active: String) throws(Problem) -> ServiceResponse {
-    let name = request.target["name"]
-    if let name { try Problem.reporting(404) { () throws(ConfigurationError) in try checkName(name) } }
+  /// `GET /v1/policy`: `name=` or the policy in force, in the form of `feedimg policy export --json`.
+  func rules(_ request: ServiceRequest, of loader: ImageLoader) throws(Problem) -> ServiceResponse {
+    guard let name = request.target["name"] else { return ServiceResponse(json: loader.policyJSON + "\n") }
+    try Problem.reporting(404) { () throws(ConfigurationError) in try checkName(name) }
     do throws(PolicyFault) {
-      return ServiceResponse(json: try export(name ?? active).json + "\n")
+      return ServiceResponse(json: try export(name).json + "\n")
     } catch {
       throw Problem(500, error.messages.joined(separator: "; "))
     }
@@ -141,7 +141,11 @@ extension ImageCache {
     return try Problem.reporting { () throws(ConfigurationError) in
       var text = try summary().json
       if let count {
-        let images = try images().prefix(count).map(\.json)
+        var images: [String] = []
+        try forEachImage(limit: count) { image in
+          images.append(image.json)
+          return true
+        }
         text = "\(text.dropLast()),\"images\":[\(images.joined(separator: ","))]}"
       }
       return ServiceResponse(json: text + "\n")
