@@ -1,4 +1,3 @@
-import FeedimgHTTPCache
 import FeedimgJSON
 public import FeedimgModel
 import FeedimgPipeline
@@ -14,11 +13,7 @@ extension ImageLoader {
   ///   - take: Receives the UTF-8 text in pieces of whole lines.
   public func resolve(_ items: [FeedItem], asLines take: ([UInt8]) -> Void) {
     let context = decisionContext()
-    // An empty cache is checked once for all items.
-    let isEmpty =
-      !context.reader.asksCache
-      || (resources.storage.store.isEmpty && resources.storage.memory.encoded.count == 0)
-    let isCached = isEmpty ? { _ in false } : presence(of: items, context)
+    let isCached = presence(of: items, context)
     var writer = JSONWriter(.compact)
     var texts: [DecisionContext.ReasonsKey: LineText] = [:]
     for item in items {

@@ -3,9 +3,7 @@ public import FeedimgModel
 import FeedimgPipeline
 package import FeedimgReachability
 import FeedimgSettings
-import FeedimgSystem
 import Glibc
-import Synchronization
 
 /// The active network of this machine, read from netlink; needs no daemon and no privilege.
 ///
@@ -78,23 +76,6 @@ public final class NetworkSubscription: Sendable {
   ///
   /// A call that is already running completes; no other call follows.
   public func cancel() { end() }
-}
-
-extension SettingsStore {
-  /// Calls back when the user marks a network; changes of other settings are ignored.
-  ///
-  /// - Returns: The watcher, which calls back until it is released; nil if the system grants no thread.
-  func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
-    let known = Mutex(currentSettings().markedNetworks)
-    return FileWatcher([file.path]) { [self] in
-      let marks = currentSettings().markedNetworks
-      let isNew = known.withLock { known in
-        defer { known = marks }
-        return marks != known
-      }
-      if isNew { onChange() }
-    }
-  }
 }
 
 /// A change of the network, or its initial state.

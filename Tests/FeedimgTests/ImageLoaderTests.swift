@@ -191,4 +191,15 @@ import Testing
     }
     #expect(test.loader.resolve(items).map(\.decision) == items.map { test.loader.resolve($0).decision })
   }
+
+  @Test func `a body that fits in the download limit loads, however high the limit is`() async throws {
+    let test = try TestLoader(
+      downloader: HeldDownloader(holding: { _ in false }) { _ in
+        HeldDownloader.Response(body: [0xFF, 0xD8, 0xFF] + [UInt8](repeating: 0, count: 2 << 20))
+      }
+    )
+    try test.settings.set(.downloadLimit, to: "9000000 TB")
+    let image = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
+    #expect(image.bytes.count == (2 << 20) + 3)
+  }
 }

@@ -48,6 +48,28 @@ import Testing
     #expect(origin.requests.count == 2)
   }
 
+  @Test func `a body that proves to be complete is stored`() async throws {
+    let server = try LoopbackServer { request in
+      let length = Self.picture.count
+      let unsatisfied = [("ETag", "\"1\""), ("Content-Range", "bytes */\(length)")]
+      guard request.rangeStart == nil else { return .response(416, unsatisfied) }
+      // The last chunk is missing, so that the end of the body is unknown.
+      let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=600"), ("Transfer-Encoding", "chunked")]
+      let size = Array("\(String(length, radix: 16))\r\n".utf8)
+      return Reply([.send(Reply.head(200, fields) + size + Self.picture)])
+    }
+    let item = try TestLoader.item(server, original: "/a.jpg")
+    let first = try loader()
+    let error = await #expect(throws: LoadError.self) { try await first.loader.load(item) }
+    #expect(error?.code == .truncated)
+    let second = try loader(folder: first.folder)
+    let image = try await second.loader.load(item)
+    #expect(image.bytes == Self.picture && image.path != nil)
+    let third = try loader(folder: first.folder)
+    #expect(try await third.loader.load(item).source == .disk)
+    #expect(server.log.requests.map { $0["Range"] } == [nil, "bytes=\(Self.picture.count)-"])
+  }
+
   @Test func `the rest is also requested from a server that does not announce ranges`() async throws {
     let origin = try PictureOrigin(Self.picture, [("ETag", "\"1\"")])
     let test = try await broken(origin)

@@ -12,7 +12,7 @@ final class PrefetchWorker: Sendable {
     /// The running loads, by item; they are cancelled when no longer needed.
     var loads: [Int: Task<Result<LoadedImage, LoadError>, Never>] = [:]
     /// The number of changes after which waiting items check again.
-    var looks = 0
+    var changeCount = 0
     /// Why a load was cancelled.
     var reasons: [Int: Prefetch.Reason] = [:]
     var isStopped = false
@@ -36,7 +36,7 @@ final class PrefetchWorker: Sendable {
   /// The items that wait until it is known whether their image fits.
   private let undecided = Waiters<Void>()
   /// Reconsiders waiting items when a failed server responds again.
-  let calls: CircuitSubscription
+  let circuitSubscription: CircuitSubscription
 
   init(
     loader: ImageLoader,
@@ -47,7 +47,7 @@ final class PrefetchWorker: Sendable {
   ) {
     (self.loader, self.items, self.waits) = (loader, items, waits)
     self.report = Mutex(report)
-    calls = CircuitSubscription(loader.resources.transport.retries) { .prefetch }
+    circuitSubscription = CircuitSubscription(loader.resources.transport.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let outcomes = PrefetchOutcomes(count: items.count)
     state = Mutex(State(outcomes: outcomes, allowance: PrefetchBudget(limits)))
@@ -62,15 +62,15 @@ final class PrefetchWorker: Sendable {
       return state.loads.sorted { $0.key > $1.key }.map(\.value)
     }
     for load in loads { load.cancel() }
-    lookAgain()
-    calls.close()
+    retryUndecided()
+    circuitSubscription.close()
     changes.continuation.finish()
   }
 
   @PipelineActor func run() async {
     defer { reportOutcomes() }
     // A subscription that stays open would be chosen to probe servers in place of others.
-    defer { calls.close() }
+    defer { circuitSubscription.close() }
     loader.requireCost()
     let number = loader.resources.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
     defer { loader.resources.facts.leave(number) }
@@ -109,13 +109,13 @@ final class PrefetchWorker: Sendable {
       case .load(let wanted): role = wanted
       }
       let variant = items[index][role]
-      let (entry, looks) = state.withLock { state in
-        (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.looks)
+      let (entry, changeCount) = state.withLock { state in
+        (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.changeCount)
       }
       switch entry {
       case .begin: return await load(index, (resolution, generation))
       case .leaveOut(let reason): return await skip(index, reason)
-      case .wait: await undecided.wait { state.withLock { $0.looks != looks } ? () : nil }
+      case .wait: await undecided.wait { state.withLock { $0.changeCount != changeCount } ? () : nil }
       }
     }
   }
@@ -127,8 +127,8 @@ final class PrefetchWorker: Sendable {
   }
 
   /// Lets waiting items check again whether they may start.
-  private func lookAgain() {
-    state.withLock { $0.looks += 1 }
+  private func retryUndecided() {
+    state.withLock { $0.changeCount += 1 }
     undecided.resumeAll()
   }
 
@@ -161,14 +161,14 @@ final class PrefetchWorker: Sendable {
       state.loads[index] = nil
       return (state.reasons.removeValue(forKey: index), state.allowance.leave(index))
     }
-    defer { lookAgain() }
+    defer { retryUndecided() }
     switch result {
     case .success(let image) where image.failure?.isFinal == false:
       // The thumbnail is present, but a retry may still load the original.
       if let failure = image.failure { endFailed(index, failure) }
     case .success(let image) where image.source != .network: endCached(index, image)
     case .success(let image):
-      calls.succeeded()
+      circuitSubscription.succeeded()
       end(index, Self.result(of: image, received))
     case .failure(let error) where error.code == .cancelled:
       if let reason { end(index, .skipped(reason)) } else if !isStopped { end(index, .failed(error)) }
@@ -189,13 +189,13 @@ final class PrefetchWorker: Sendable {
       return (isNews && state.allowance.spent == before, reason == nil ? nil : state.loads[index])
     }
     load?.cancel()
-    if isHead || load != nil { lookAgain() }
+    if isHead || load != nil { retryUndecided() }
   }
 
   /// Ends loads that would not start now, after the facts have changed.
   func reconsider() {
     changes.continuation.yield()
-    lookAgain()
+    retryUndecided()
     Task { @PipelineActor in self.endOutdated() }
   }
 
@@ -255,7 +255,7 @@ extension PrefetchWorker {
     }
     end(index, .skipped(.offline))
     // Wait after the item was added, because the server may already respond again.
-    calls.wait(after: error) { [weak self] in self?.reconsider() }
+    circuitSubscription.wait(after: error) { [weak self] in self?.reconsider() }
   }
 
   /// Ends an item that was cached.

@@ -125,7 +125,7 @@ extension Presentation {
   ///
   /// Only the size and the item's text may differ. A load that failed, or that ended as a placeholder, may
   /// start again.
-  func goesOn(with next: Presentation) -> Bool {
+  func canContinue(as next: Presentation) -> Bool {
     (item.original, item.thumbnail) == (next.item.original, next.item.thumbnail)
       && facts == next.facts && isDrawn(as: next) && (isLoading || image != nil && error == nil)
   }

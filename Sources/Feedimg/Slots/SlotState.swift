@@ -37,7 +37,8 @@ struct SlotState: Sendable {
   ///
   /// - Returns: Whether the pictures are the same, and are loading or shown.
   mutating func bindAgain(_ binding: Binding, _ first: Presentation) -> Bool {
-    guard let current = self.binding, current.isSameCall(as: binding), let latest, latest.goesOn(with: first)
+    guard let current = self.binding, current.isSameCall(as: binding), let latest,
+      latest.canContinue(as: first)
     else { return false }
     var next = first.keeping(latest)
     if let image = latest.image, image.request == first.request, latest.shown == next.shown {

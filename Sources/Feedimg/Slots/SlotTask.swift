@@ -25,7 +25,7 @@ final class SlotTask: Sendable {
     /// How long to wait before using the network, as during fast scrolling.
     var pause: Duration
     /// The cached image that is shown while its server revalidates it.
-    var asked: LoadedImage?
+    var revalidatedImage: LoadedImage?
   }
 
   let loader: ImageLoader
@@ -33,7 +33,7 @@ final class SlotTask: Sendable {
   let screen: SlotPublisher
   let handle: LoadHandle
   /// Decides again when a failed server responds again, while the slot is visible.
-  let calls: CircuitSubscription
+  let circuitSubscription: CircuitSubscription
   /// The values of the first binding.
   private let (item, pixels): (FeedItem, DecodeRequest?)
   private let facts: [String: String]
@@ -57,7 +57,7 @@ final class SlotTask: Sendable {
     state = Mutex(State(pause: pause))
     let handle = LoadHandle(priority)
     self.handle = handle
-    calls = CircuitSubscription(loader.resources.transport.retries) {
+    circuitSubscription = CircuitSubscription(loader.resources.transport.retries) {
       handle.priority == .visible ? .visible : nil
     }
   }
@@ -79,7 +79,7 @@ final class SlotTask: Sendable {
       state.isOver = true
       return state.task.take()
     }
-    calls.close()
+    circuitSubscription.close()
     task?.cancel()
   }
 
@@ -117,26 +117,26 @@ final class SlotTask: Sendable {
       await follow(attempt)
       // Late results of this attempt are ignored.
       guard let rest = screen.change({ $0.renew(binding) }) else { return }
-      guard !goesOn() else { continue }
+      guard !shouldRepeat() else { continue }
       return await followRevalidation(rest)
     }
   }
 
   /// Returns whether to decide again.
-  private func goesOn() -> Bool {
+  private func shouldRepeat() -> Bool {
     state.withLock { state in
       // Read the screen under the lock, so that a new size finds the task either running or ended.
       let lacksPixels = state.isResized && screen.latest?.isExact == false
-      let goesOn = (state.isOutdated || lacksPixels) && !state.isOver
-      (state.isOutdated, state.isResized, state.isRunning) = (false, false, goesOn)
+      let continues = (state.isOutdated || lacksPixels) && !state.isOver
+      (state.isOutdated, state.isResized, state.isRunning) = (false, false, continues)
       if lacksPixels { state.isJustBound = true }
-      return goesOn
+      return continues
     }
   }
 
   /// Waits for a running revalidation, and shows the new version of a cached image that was stale.
   @PipelineActor private func followRevalidation(_ rest: SlotState.Binding) async {
-    if let image = state.withLock({ $0.asked }),
+    if let image = state.withLock({ $0.revalidatedImage }),
       case .changed(let new) = await loader.revalidation(of: image)
     {
       await show(new, rest)
@@ -145,14 +145,14 @@ final class SlotTask: Sendable {
       // Another run has replaced this one, and follows the image later.
       guard !state.isRunning, !Task.isCancelled else { return }
       // An ended task keeps the memory of its frames until its last reference is gone.
-      (state.asked, state.task) = (nil, nil)
+      (state.revalidatedImage, state.task) = (nil, nil)
     }
   }
 
   /// Decides, shows the best cached image, and loads the chosen one.
   @PipelineActor private func follow(_ attempt: SlotState.Binding) async {
     guard let shown = screen.latest else { return }
-    calls.leave()
+    circuitSubscription.leave()
     var load = ImageLoad(loader: loader, item: shown.item, facts: facts)
     load.handle = handle
     (load.limits.waitsForStorage, load.limits.waitsForUnresponsiveHosts) = (false, false)
@@ -208,7 +208,7 @@ final class SlotTask: Sendable {
         $0.take(image)
         ($0.resolution, $0.error) = (image.resolution, image.failure)
       }
-      state.withLock { $0.asked = image.freshness?.isRevalidating == true ? image : nil }
+      state.withLock { $0.revalidatedImage = image.freshness?.isRevalidating == true ? image : nil }
       waitForServer(after: image.failure)
     } catch {
       // The loader may have cancelled the load, while the slot still shows the item.
@@ -225,8 +225,8 @@ final class SlotTask: Sendable {
 
   /// Decides again when the server of a failed image responds again.
   @PipelineActor private func waitForServer(after failure: LoadError?) {
-    guard let failure else { return calls.succeeded() }
-    calls.wait(after: failure) { [weak self] in self?.reconsider() }
+    guard let failure else { return circuitSubscription.succeeded() }
+    circuitSubscription.wait(after: failure) { [weak self] in self?.reconsider() }
   }
 
   /// Makes a presenter that shows the image before it is complete, if pixels are requested.
@@ -348,7 +348,7 @@ extension SlotTask {
     let pixels = loader.resources.pixels == nil ? nil : pixels
     let binding = state.withLock { $0.isOver ? nil : $0.binding }
     guard let binding, let shown = screen.latest,
-      shown.goesOn(with: Presentation(item: item, pixels, facts: facts))
+      shown.canContinue(as: Presentation(item: item, pixels, facts: facts))
     else { return false }
     guard (shown.item, shown.request) != (item, pixels) else {
       guard screen.isCurrent(binding) else { return false }
@@ -363,15 +363,15 @@ extension SlotTask {
 
   /// Lets the running task go on, or starts it again.
   private func continueOrRestart(_ priority: LoadPriority, isNewSize: Bool) {
-    let goesOn = state.withLock { state in
+    let continues = state.withLock { state in
       // A running task reads the size just before decoding, and continues if it used another one. Without a new
       // size it may be about to end, so the presentation decides. A task can also end because no thread was
       // available.
-      let goesOn = state.isRunning && (isNewSize || screen.latest?.isLoading != false)
-      if !goesOn { state.isJustBound = true } else if isNewSize { state.isResized = true }
-      return goesOn
+      let continues = state.isRunning && (isNewSize || screen.latest?.isLoading != false)
+      if !continues { state.isJustBound = true } else if isNewSize { state.isResized = true }
+      return continues
     }
-    guard !goesOn else { return setPriority(priority) }
+    guard !continues else { return setPriority(priority) }
     handle.priority = priority
     reconsider()
   }
@@ -381,7 +381,7 @@ extension SlotTask {
   /// If a transfer runs, the task ends after a moment, so that another slot can join the transfer.
   func leave() {
     guard state.withLock({ $0.isReceiving && !$0.isOver }) else { return cancel() }
-    calls.close()
+    circuitSubscription.close()
     Task { [self] in
       try? await loader.resources.time.sleep(Self.grace)
       cancel()

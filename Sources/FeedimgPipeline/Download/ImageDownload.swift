@@ -63,7 +63,9 @@ import FeedimgSystem
       if let response = incoming.notModified { return .notModified(response) }
       return .new(await keep(try incoming.finish(), since: removals))
     } catch {
-      let kept = incoming.interrupt(error) { store.removePartialDownload(of: key) }
+      let kept = await resources.storage.writes.run {
+        incoming.interrupt(error) { store.removePartialDownload(of: key) }
+      }
       guard let kept else { throw error }
       attempt.kept(kept.count, of: kept.total)
       var failure = error

@@ -266,6 +266,7 @@ final class IncomingResponse: Sendable {
         state.body.response?.head.contentLength = state.body.count
         state.body.response?.head.endsByClosing = false
       }
+      copyPartialDownload()
     case .replace: try replace(response)
     case .startOver:
       state.withLock { state in
@@ -338,28 +339,32 @@ final class IncomingResponse: Sendable {
 
   /// Appends a part to the bytes so far.
   private func append(_ part: StoredResponse) throws(LoadError) {
-    let (count, hasWriter) = try state.withLock { state throws(LoadError) in
+    let count = try state.withLock { state throws(LoadError) in
       if state.request.isStopped { throw Self.stopped }
       if purpose.isImage {
         state.body.response = state.body.response?.completed(by: part, state.request.resumption)
       }
       (state.body.lastHead, state.request.isReceiving) = (part.head, true)
-      return (state.body.count, state.file.writer != nil)
+      return state.body.count
     }
     reporter?.report(.resumed(ByteCount(count)))
-    if purpose.isImage, !hasWriter, let response = state.withLock({ $0.body.response }) {
-      // The bytes came from the disk; copy them to the new file as well.
-      if let obstacle = purpose.storageObstacle(response) {
-        state.withLock { $0.file.obstacle = obstacle }
-      } else {
-        openWriter(response)
-        let (bytes, writer) = state.withLock { ($0.body.bytes, $0.file.writer) }
-        if let writer { bytes.withUnsafeBytes { _ = write($0, to: writer) } }
-      }
-      let (bytes, stream) = state.withLock { ($0.body.bytes, $0.stream) }
-      bytes.withUnsafeBytes { streamImage($0, end: bytes.count, to: stream) }
-    }
+    copyPartialDownload()
     try announce()
+  }
+
+  /// Passes the bytes of a partial download to a new file and to readers, unless this attempt received them.
+  private func copyPartialDownload() {
+    let (body, file) = state.withLock { ($0.body, $0.file) }
+    guard purpose.isImage, file.writer == nil, let response = body.response else { return }
+    if let obstacle = purpose.storageObstacle(response) {
+      state.withLock { $0.file.obstacle = obstacle }
+    } else {
+      openWriter(response)
+      let writer = state.withLock { $0.file.writer }
+      if let writer { body.bytes.withUnsafeBytes { _ = write($0, to: writer) } }
+    }
+    let stream = state.withLock { $0.stream }
+    body.bytes.withUnsafeBytes { streamImage($0, end: body.count, to: stream) }
   }
 
   /// Reports the length to the callers before the body arrives.
@@ -404,7 +409,7 @@ final class IncomingResponse: Sendable {
     }
     if count > BodyMemory.uncounted {
       let held = (purpose.isImage ? count : 0) + (chunk.stream?.body.heldCount ?? 0)
-      guard memory.hold(held, limit: purpose.limit.bytes * 3 / 2) else {
+      guard memory.hold(held, limit: purpose.limit.bytes.addingClamped(purpose.limit.bytes / 2)) else {
         throw BodyMemory.shortage(purpose.url)
       }
     }
@@ -503,7 +508,7 @@ final class IncomingResponse: Sendable {
       if purpose.isImage, response.head.contentLength ?? .max >= 256 << 10,
         Resumption(response.head, kept: 1, now: DeltaSeconds.whole(clock())) != nil
       {
-        writer.announce(purpose.metadata(response, ""))
+        writer.writeRecoveryRecord(purpose.metadata(response, ""))
       }
     } catch {
       state.withLock { $0.file.obstacle = "not kept: \(error)" }
@@ -695,7 +700,7 @@ struct RequestReceiver: BodyReceiving {
       tally?.request()
       incoming.reporter?.report(.requested)
     case .redirected(let url):
-      tally?.goOn(at: url)
+      tally?.setURL(url)
       incoming.reporter?.report(.redirected(url))
       onEvent(.redirected(url))
     }
@@ -732,7 +737,7 @@ final class BodyMemory: Sendable {
     var error = LoadError(
       .unavailable,
       url: url,
-      message: "too many long images arrive at the same time"
+      message: "too many long bodies arrive at the same time"
     )
     error.cause = .shortage
     return error

@@ -153,7 +153,11 @@ enum ContentRange: Hashable {
     self = .part(first...last, whole: whole)
   }
 
+  /// The largest position, so that sums of positions and lengths never overflow.
+  private static let maximum = 1 << 53
+
   private static func number(_ text: Substring) -> Int? {
-    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else { return nil }
+    return number <= maximum ? number : nil
   }
 }

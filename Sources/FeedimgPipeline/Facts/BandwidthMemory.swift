@@ -34,9 +34,7 @@ package final class BandwidthMemory: Sendable {
   }
 
   private let path: String
-  /// Guards the measurement, and the file against writers of this process.
-  ///
-  /// The lock is held across one read of the file, and writes of some hundred bytes, at most one a minute.
+  /// Guards the measurement; held across one read of the file, but across no write.
   private let state = Mutex(State())
 
   /// The longest time between two flushes, in seconds.
@@ -77,7 +75,14 @@ package final class BandwidthMemory: Sendable {
   }
 
   /// Writes the measurement if the file does not hold it yet.
-  func flush() { state.withLock { if $0.latest != $0.written { write(&$0) } } }
+  func flush() {
+    let new = state.withLock { state -> BandwidthMeasurement? in
+      guard state.latest != state.written else { return nil }
+      state.written = state.latest
+      return state.latest
+    }
+    if let new { write(new) }
+  }
 
   private func read() -> BandwidthMeasurement? {
     guard let bytes = try? AtomicFile(path).content(),
@@ -89,9 +94,7 @@ package final class BandwidthMemory: Sendable {
   }
 
   /// Replaces the file, unless another process does so now; the next run then has its measurement.
-  private func write(_ state: inout State) {
-    guard let latest = state.latest else { return }
-    state.written = latest
+  private func write(_ latest: BandwidthMeasurement) {
     let value: JSONValue = [
       "bitsPerSecond": .integer(latest.bitsPerSecond), "network": .string(latest.network),
       "time": .number(String(latest.time)),

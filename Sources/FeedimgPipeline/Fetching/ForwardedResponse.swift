@@ -20,7 +20,7 @@ extension ImageLoader {
     let body = ResponseStream()
     let (first, leave) = await Promise<Result<ResponseHead, LoadError>>.of {
       [downloader = resources.transport.downloader] promise in
-      let receiver = ForwardedBody(body: body, promise: promise)
+      let receiver = ForwardedBody(request: request, body: body, promise: promise)
       do throws(LoadError) {
         promise.resolve(.success(try await downloader.download(request, into: receiver)))
         body.end()
@@ -40,7 +40,12 @@ extension ImageLoader {
 
 /// Hands the head and the body of a forwarded request on as they arrive.
 private struct ForwardedBody: BodyReceiving {
+  /// The most bytes that long bodies may hold together, so that slow readers cannot take all memory.
+  private static let maximumHeld = 128 << 20
+
+  let request: DownloadRequest
   let body: ResponseStream
+  private let memory = BodyMemory()
   let promise: Promise<Result<ResponseHead, LoadError>>
 
   func begin(_ head: ResponseHead) throws(LoadError) {
@@ -50,5 +55,12 @@ private struct ForwardedBody: BodyReceiving {
     promise.resolve(.success(head))
   }
 
-  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) { body.append(bytes, at: body.count) }
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    body.append(bytes, at: body.count)
+    let held = body.heldCount
+    let limit = min(request.bodyLimit.bytes, Self.maximumHeld)
+    guard held <= BodyMemory.uncounted || memory.hold(held, limit: limit) else {
+      throw BodyMemory.shortage(request.url)
+    }
+  }
 }

@@ -110,7 +110,7 @@ final class Coalescer<Value: Sendable>: Sendable {
     _ onResponse: InFlightLoad.ResponseListener?,
     _ work: @escaping Load
   ) {
-    let joined = state.withLock { state -> (load: InFlightLoad, isNew: Bool, news: InFlightLoad.News)? in
+    let joined = state.withLock { state -> (load: InFlightLoad, isNew: Bool, news: InFlightLoad.JoinState)? in
       // Read under the lock: a caller that leaves later is found in the entry.
       guard caller.outcome.current == nil, !Task.isCancelled else { return nil }
       let known = state.entries[key]

@@ -66,7 +66,7 @@ package final class InFlightLoad: Sendable {
   // MARK: Callers
 
   /// The state of a load when a caller joins it.
-  typealias News = (isFirst: Bool, response: StreamingResponse?)
+  typealias JoinState = (isFirst: Bool, response: StreamingResponse?)
 
   /// Adds a caller, and returns the state that the caller did not hear of; ``progress`` has the bytes so far.
   func add(
@@ -74,7 +74,7 @@ package final class InFlightLoad: Sendable {
     _ handle: LoadHandle,
     _ listener: Listener?,
     _ onResponse: ResponseListener?
-  ) -> News {
+  ) -> JoinState {
     state.withLock { state in
       state.callers.append(Caller(id: id, handle: handle, listener: listener, onResponse: onResponse))
       follow(&state)

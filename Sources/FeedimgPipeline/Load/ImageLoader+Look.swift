@@ -44,12 +44,18 @@ extension ImageLoader {
     _ context: DecisionContext,
     by cache: CachePolicy = .default
   ) -> (ImageURL) -> Bool {
-    let keys =
-      context.reader.asksCache && cache.usesDisk
-      ? items.flatMap { [$0.original, $0.thumbnail].compactMap { $0.map { identity.key(of: $0.url) } } } : []
-    let cached = Set(
-      zip(keys, keys.isEmpty ? [] : resources.storage.store.contains(keys)).lazy.filter(\.1).map(\.0)
-    )
+    var cached: Set<String> = []
+    if context.reader.asksCache, cache.usesDisk {
+      var keys: [String] = []
+      for item in items {
+        for role in ImageVariant.Role.allCases {
+          if let variant = item[role] { keys.append(identity.key(of: variant.url)) }
+        }
+      }
+      for (key, isStored) in zip(keys, resources.storage.store.contains(keys)) where isStored {
+        cached.insert(key)
+      }
+    }
     resources.storage.memory.dropRemoved()
     return { url in
       let key = self.identity.key(of: url)

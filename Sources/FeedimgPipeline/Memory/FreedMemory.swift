@@ -1,4 +1,5 @@
 import FeedimgSystem
+import Glibc
 import Synchronization
 
 /// Returns memory to the system after many loads or slots at once have ended.
@@ -22,8 +23,6 @@ package enum FreedMemory {
     }
   }
 
-  private static let alarms = AlarmThread()
-
   /// Ends a load or a slot; once a third of many has ended, memory is returned a second later.
   package static func end() {
     let isDue = state.withLock { state in
@@ -33,9 +32,10 @@ package enum FreedMemory {
       return true
     }
     guard isDue else { return }
-    PipelineActor.task {
+    // A thread of its own, because the trim of a fragmented heap takes many milliseconds.
+    _ = SystemThread.start("feedimg-trim") {
       // The callers of the last loads still have to end.
-      try? await alarms.sleep(.seconds(1))
+      sleep(1)
       SystemMemory.trim()
     }
   }

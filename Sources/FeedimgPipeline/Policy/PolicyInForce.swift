@@ -6,8 +6,8 @@ import Synchronization
 
 /// The policy that a loader uses: the current version of its file, or the last valid one.
 ///
-/// Most calls only read the timestamps of a few files. After frequent calls, a watcher reports changes
-/// instead. The caller that finds a change reads the files again in full, and other callers wait for it.
+/// Most calls only read the timestamps of a few files. The caller that finds a change reads the files again in
+/// full, and other callers wait for it.
 package final class PolicyInForce: Sendable {
   private struct State {
     var chosen: PolicySelection.Chosen
@@ -117,9 +117,7 @@ package final class PolicyInForce: Sendable {
   ///
   /// - Returns: Whether another policy is now in force.
   private func refresh(_ state: inout State) -> Bool {
-    guard state.files.mayHaveChanged(at: clock(), paths: { paths }, stamps: selection.stamps) else {
-      return false
-    }
+    guard state.files.mayHaveChanged(selection.stamps(), at: clock()) else { return false }
     let readings = selection.read()
     // The files may only have been touched, or checked again because a change might not have shown.
     guard readings != state.readings else { return false }
@@ -134,39 +132,18 @@ package final class PolicyInForce: Sendable {
 
 /// Finds out whether the files of a policy may have changed, without reading them.
 struct PolicyFileCheck {
-  /// The number of checks before watching starts.
-  ///
-  /// A program that asks a few times checks each time, because a watcher costs more than it saves.
-  static let checksBeforeWatching = 256
-  /// The longest time between two checks, in seconds.
-  ///
-  /// A watcher misses a replaced parent folder, and a write by another machine.
-  private static let longestRest = 1.0
-
   private var stamps: [FileStamp]
   /// Whether the stamps would show every later change.
   private var isSettled: Bool
-  private var count = 0
-  /// The time of the latest check, in seconds since 1970.
-  private var checkedAt = -Double.infinity
-  /// The watcher; nil before checks are frequent.
-  private var watcher: FileWatcher?
 
   init(_ stamps: [FileStamp], at now: Double) {
     (self.stamps, isSettled) = (stamps, stamps.allSatisfy { $0.isSettled(at: now) })
   }
 
-  /// Checks the files, unless the watcher would have reported a change.
-  mutating func mayHaveChanged(at now: Double, paths: () -> [String], stamps: () -> [FileStamp]) -> Bool {
-    let hasChanged = watcher?.hasChanged() ?? true
-    // The files are checked once more after the watch begins, so that no change is missed.
-    if watcher == nil, count >= Self.checksBeforeWatching { watcher = FileWatcher(paths()) }
-    let isDue = !(0..<Self.longestRest ~= now - checkedAt)
-    guard hasChanged || !isSettled || isDue else { return false }
-    (count, checkedAt) = (count + 1, now)
-    let new = stamps()
-    guard new != self.stamps || !isSettled else { return false }
-    (self.stamps, isSettled) = (new, new.allSatisfy { $0.isSettled(at: now) })
+  /// Compares the stamps with those of the latest call.
+  mutating func mayHaveChanged(_ stamps: [FileStamp], at now: Double) -> Bool {
+    guard stamps != self.stamps || !isSettled else { return false }
+    self = PolicyFileCheck(stamps, at: now)
     return true
   }
 }

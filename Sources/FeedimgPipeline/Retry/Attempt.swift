@@ -11,7 +11,7 @@ import FeedimgSystem
   let timeLeft: Duration
   private let controller: RetryController
   /// The server of the latest request; after a redirect, failures count for its target.
-  private(set) var asked: ImageURL
+  private(set) var currentURL: ImageURL
   private(set) var begun: Duration
   /// Whether other loads wait for its response.
   private(set) var isProbe = false
@@ -27,14 +27,14 @@ import FeedimgSystem
     timeLeft: Duration = RetryController.maximumSilence
   ) {
     (self.url, self.controller, self.timeLeft) = (url, controller, timeLeft)
-    (progress, asked, begun) = (AttemptProgress(start: start), url, controller.time.now())
+    (progress, currentURL, begun) = (AttemptProgress(start: start), url, controller.time.now())
   }
 
   /// Starts a request.
   ///
   /// - Throws: `cancelled` if the circuit has opened meanwhile.
   func begin() throws(LoadError) {
-    (asked, begun) = (url, controller.time.now())
+    (currentURL, begun) = (url, controller.time.now())
     guard !hasResponded else { return }
     let admitted = controller.admit(url.origin)
     isWithheld = admitted == nil
@@ -51,7 +51,7 @@ import FeedimgSystem
   }
 
   func redirected(to next: ImageURL) {
-    asked = next
+    currentURL = next
     if next.origin != url.origin { originResponded() }
   }
 

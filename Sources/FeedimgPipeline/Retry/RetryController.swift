@@ -99,7 +99,7 @@ import Synchronization
       do throws(LoadError) {
         let value = try await attempt(begun)
         negatives.withLock { $0.forget(.load(key)) }
-        for origin in Set([url.origin, begun.asked.origin]) { responded(origin) }
+        for origin in Set([url.origin, begun.currentURL.origin]) { responded(origin) }
         return value
       } catch {
         failure = error
@@ -191,31 +191,33 @@ import Synchronization
   ///
   /// - Returns: Whether a retry is pointless.
   private func failed(_ attempt: Attempt, _ error: inout LoadError, isRepeated: Bool) -> Bool {
-    let (url, asked, hasProgressed) = (attempt.url, attempt.asked, attempt.progress.isSubstantial)
-    if !asked.isLoopback, !hasProgressed { liveness.failed(error, asked.host, since: attempt.begun) }
+    let (url, currentURL, hasProgressed) = (attempt.url, attempt.currentURL, attempt.progress.isSubstantial)
+    if !currentURL.isLoopback, !hasProgressed {
+      liveness.failed(error, currentURL.host, since: attempt.begun)
+    }
     guard error.code != .cancelled else { return true }
     // A server that redirects has responded.
-    if asked.origin != url.origin { responded(url.origin) }
+    if currentURL.origin != url.origin { responded(url.origin) }
     // A server that sent much of an image works, unless its status indicates a problem.
     let isOfHost = CircuitBreaker.counts(error) && (error.status != nil || !hasProgressed)
     if isOfHost {
       breaker.failed(
-        asked.origin,
+        currentURL.origin,
         error,
         since: attempt.begun,
         isRepeated: isRepeated,
         at: time.now(),
         using: &random
       )
-      if attempt.isProbe { breaker.probeEnded(asked.origin) }
-      changed(asked.origin)
+      if attempt.isProbe { breaker.probeEnded(currentURL.origin) }
+      changed(currentURL.origin)
     } else if error.code != .unavailable {
-      responded(asked.origin)
+      responded(currentURL.origin)
     } else if attempt.isProbe {
       // A lack of local resources indicates nothing about the server.
-      probeEnded(asked.origin)
+      probeEnded(currentURL.origin)
     }
-    error.attribute(to: asked.origin, breaker.isOpen(asked.origin) ? .open : .closed)
+    error.attribute(to: currentURL.origin, breaker.isOpen(currentURL.origin) ? .open : .closed)
     // A failed probe is not retried, unless the server names a time.
     return isOfHost && attempt.isProbe && error.retryAfter == nil || isUnreachable(url)
   }

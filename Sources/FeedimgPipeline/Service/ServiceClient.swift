@@ -11,15 +11,20 @@ import Synchronization
 package final class ServiceClient: Sendable {
   private struct State {
     var loaded = 0
-    /// The reason why no more requests go to the service; nil while it is used.
-    var obstacle: String?
+    /// The reason why no requests go to the service until `end`, or ever if that is nil; nil while it is used.
+    var obstacle: (reason: String, end: Duration?)?
     /// The reason why the service did not load the latest failed image; it may load others.
     var lastFailure: String?
-    var hasStopped = false
+    /// The number of times that the service was found to hang.
+    var hangs = 0
+    /// Whether the service responds to a check; nil before the first image after a pause.
+    var silence: Promise<LoadError?>?
   }
 
   /// The time without bytes after which the service is asked whether it still responds.
   static let checkInterval = Duration.seconds(5)
+  /// The time for which a service that does not work is not asked again; it may be restarting.
+  static let pause = Duration.seconds(30)
 
   private let socket: String
   /// The cache folder of this program; a service with another folder is not used.
@@ -27,9 +32,6 @@ package final class ServiceClient: Sendable {
   private let downloader: any Downloading
   /// The longest wait for a response to a check; a service that takes longer counts as hung.
   private let probeTimeout: Duration
-  /// Checks once, before the first image, whether the service responds: image requests have long timeouts.
-  private let silence = Promise<LoadError?>()
-  private let isProbed = Atomic(false)
   private let time: MonotonicTime
   /// Guards the state; requests go out outside the lock.
   private let state = Mutex(State())
@@ -48,7 +50,7 @@ package final class ServiceClient: Sendable {
   /// A message about the use of the service so far; nil before its first use.
   var account: String? {
     state.withLock { state in
-      let reason = state.obstacle ?? state.lastFailure
+      let reason = state.obstacle?.reason ?? state.lastFailure
       guard state.loaded > 0 else { return reason.map { "not loaded by the service at `\(socket)`: \($0)" } }
       let images = state.loaded == 1 ? "1 image" : "\(state.loaded) images"
       return "\(images) loaded by the service at `\(socket)`" + (reason.map { ", others not: \($0)" } ?? "")
@@ -66,12 +68,14 @@ package final class ServiceClient: Sendable {
     on disk: ThreadExecutor,
     load inFlight: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
-    guard state.withLock({ $0.obstacle == nil }) else { return nil }
+    guard isUsable else { return nil }
     guard access(socket, F_OK) == 0 else {
-      giveUp("it is not running")
+      // It may start at any time, and this check takes a microsecond.
+      note("it is not running")
       return nil
     }
     guard await isResponding() else { return nil }
+    let hangs = hangs
     let priority = inFlight.priority
     // A random name distinguishes this load from those of all other clients.
     let name = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -86,11 +90,12 @@ package final class ServiceClient: Sendable {
     defer { inFlight.setScans(of: variant.url, nil) }
     let head: ResponseHead
     do throws(LoadError) {
-      head = try await perform(request, into: receiver)
+      head = try await perform(request, into: receiver, hangs)
     } catch {
-      guard error.code != .cancelled || hasStopped && !Task.isCancelled else { throw error }
+      let isHung = self.hangs != hangs
+      guard error.code != .cancelled || isHung && !Task.isCancelled else { throw error }
       // If the transfer of the image itself was interrupted, the next attempt reports that.
-      if !hasStopped, receiver.head == nil { giveUp("it does not respond: \(error.message)") }
+      if !isHung, receiver.head == nil { giveUp("it does not respond: \(error.message)") }
       // The bytes of a load by this program count for its own caller.
       inFlight.countsForOtherClient = false
       note("the response was interrupted: \(error.message)")
@@ -109,10 +114,24 @@ package final class ServiceClient: Sendable {
     )
   }
 
-  private func isResponding() async -> Bool {
-    if !isProbed.exchange(true, ordering: .relaxed) {
-      Task { silence.resolve(await probe()) }
+  private var isUsable: Bool {
+    state.withLock { state in
+      guard let end = state.obstacle?.end else { return state.obstacle == nil }
+      guard time.now() >= end else { return false }
+      state.obstacle = nil
+      return true
     }
+  }
+
+  /// Checks before the first image whether the service responds, because requests for images have long timeouts.
+  private func isResponding() async -> Bool {
+    let new = Promise<LoadError?>()
+    let silence = state.withLock { state in
+      let silence = state.silence ?? new
+      state.silence = silence
+      return silence
+    }
+    if silence === new { Task { new.resolve(await probe()) } }
     guard let error = await silence.value() ?? nil else { return true }
     giveUp("it does not respond: \(error.message)")
     return false
@@ -144,18 +163,18 @@ package final class ServiceClient: Sendable {
     return request
   }
 
-  /// Whether the service hangs, so that all requests to it end.
-  private var hasStopped: Bool { state.withLock { $0.hasStopped } }
+  private var hangs: Int { state.withLock { $0.hangs } }
 
-  /// Sends the request for an image, and cancels it if the service hangs.
+  /// Sends the request for an image, and cancels it if the service hangs; `count` is the earlier ``hangs``.
   private func perform(
     _ request: DownloadRequest,
-    into receiver: ServiceReceiver
+    into receiver: ServiceReceiver,
+    _ count: Int
   ) async throws(LoadError) -> ResponseHead {
     let transfer = Task { [downloader] in
       await Result.of { () async throws(LoadError) in try await downloader.download(request, into: receiver) }
     }
-    let check = Task { if await hangs(receiver) { transfer.cancel() } }
+    let check = Task { if await isHung(receiver, count) { transfer.cancel() } }
     defer { check.cancel() }
     return try await transfer.cancellableValue.get()
   }
@@ -166,16 +185,15 @@ package final class ServiceClient: Sendable {
   /// refuses new connections still serves its present clients or closes their connections.
   ///
   /// - Returns: False if the task is cancelled first, or no thread is available for the wait.
-  private func hangs(_ receiver: ServiceReceiver) async -> Bool {
+  private func isHung(_ receiver: ServiceReceiver, _ count: Int) async -> Bool {
     while (try? await time.sleep(Self.checkInterval)) != nil {
-      if hasStopped { return true }
+      // Another load has found out, and all requests end.
+      if hangs != count { return true }
       guard !receiver.takeHasReceived(), let silence = await probe(), silence.code == .timeout,
         !receiver.takeHasReceived()
       else { continue }
-      state.withLock { state in
-        state.hasStopped = true
-        state.obstacle = "it stopped responding: \(silence.message)"
-      }
+      state.withLock { $0.hangs += 1 }
+      giveUp("it stopped responding: \(silence.message)")
       return true
     }
     return false
@@ -281,7 +299,7 @@ package final class ServiceClient: Sendable {
     guard let code = LoadError.Code.allCases.first(where: { $0.kebab == name }), code.isOfServer else {
       // Other refusals depend on the service's policy or permissions; 421 means another cache folder, which
       // will not change.
-      if head.status == 421 { giveUp(detail) }
+      if head.status == 421 { giveUp(detail, for: nil) }
       note(detail)
       return nil
     }
@@ -300,7 +318,11 @@ package final class ServiceClient: Sendable {
     throw error
   }
 
-  private func giveUp(_ reason: String) { state.withLock { $0.obstacle = reason } }
+  /// Stops to use the service for a time, or for ever if that is nil.
+  private func giveUp(_ reason: String, for pause: Duration? = pause) {
+    let end = pause.map { time.now() + $0 }
+    state.withLock { ($0.obstacle, $0.silence) = ((reason, end), nil) }
+  }
 
   private func note(_ lastFailure: String) { state.withLock { $0.lastFailure = lastFailure } }
 

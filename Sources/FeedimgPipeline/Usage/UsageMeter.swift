@@ -49,7 +49,7 @@ package final class UsageMeter: Sendable {
 
   func begin(_ url: ImageURL) -> Tally {
     let tally = Tally(self)
-    tally.goOn(at: url)
+    tally.setURL(url)
     return tally
   }
 
@@ -120,7 +120,7 @@ package final class UsageMeter: Sendable {
     fileprivate init(_ meter: UsageMeter) { self.meter = meter }
 
     /// Records the present origin of the transfer.
-    func goOn(at url: ImageURL) {
+    func setURL(_ url: ImageURL) {
       isLocal.store(url.isLoopback, ordering: .relaxed)
       if !url.isLoopback, meter.state.withLock({ $0.carrier == nil }) {
         meter.note(meter.network.currentState())

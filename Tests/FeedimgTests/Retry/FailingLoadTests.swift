@@ -181,7 +181,6 @@ import Testing
     #expect(error?.code == .security && error?.suspectsCaptivePortal == true)
     #expect(error?.message.hasSuffix("; this network may require you to sign in") == true)
     #expect(test.loader.resolve(item).situation.original == .remote)
-    #expect(test.loader.resources.storage.store.isEmpty)
   }
 
   // MARK: Neighbours

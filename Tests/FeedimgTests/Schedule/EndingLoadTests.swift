@@ -96,7 +96,7 @@ private final class HeldCommits: ImageStoring {
       return try writer.commit(metadata)
     }
 
-    func announce(_ metadata: ImageMetadata) { writer.announce(metadata) }
+    func writeRecoveryRecord(_ metadata: ImageMetadata) { writer.writeRecoveryRecord(metadata) }
     func keepPartial(_ metadata: ImageMetadata) throws(CacheError) { try writer.keepPartial(metadata) }
     func discard() { writer.discard() }
   }
@@ -124,7 +124,6 @@ private final class HeldCommits: ImageStoring {
     store.read(key, for: request)
   }
   func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
-  var isEmpty: Bool { store.isEmpty }
   var removals: Int { store.removals }
   func noteUse(of key: String, for request: HTTPFields, times: Int) {
     store.noteUse(of: key, for: request, times: times)

@@ -20,6 +20,7 @@ import Testing
   private func loader(
     downloader: (any Downloading)? = nil,
     time: MonotonicTime = .system(),
+    serviceTime: MonotonicTime = .system(),
     _ response: @escaping @Sendable () -> Response
   ) throws -> TestLoader {
     try TestLoader(
@@ -32,7 +33,12 @@ import Testing
           holding: { _ in false },
           responding: { $0.url.text.contains("/v1/image") ? response() : Response() }
         )
-        return ServiceClient(socket: socket, cacheFolder: folder + "/cache", downloader: service)
+        return ServiceClient(
+          socket: socket,
+          cacheFolder: folder + "/cache",
+          downloader: service,
+          time: serviceTime
+        )
       }
     )
   }
@@ -171,6 +177,44 @@ import Testing
     )
     let rest = "1 image loaded by the service at S, others not: the response was interrupted: the body ended"
     #expect(try await load("/whole") == rest)
+  }
+
+  /// The image from the cache of a service.
+  private static let served = Response(fields: [
+    ("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; hit"),
+  ])
+
+  @Test func `a service that starts later is used`() async throws {
+    let origin = try LoopbackServer { _ in
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    let test = try loader { Self.served }
+    let socket = test.folder + "/service.sock"
+    unlink(socket)
+    #expect(try await test.loader.load(try TestLoader.item(origin, original: "/a")).source == .network)
+    #expect(test.loader.serviceAccount?.hasSuffix(": it is not running") == true)
+    close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+    #expect(try await test.loader.load(try TestLoader.item(origin, original: "/b")).source == .disk)
+    #expect(origin.log.requests.count == 1)
+  }
+
+  @Test func `a service that did not work is asked again after a pause`() async throws {
+    let (time, isWell) = (ManualTime(), Flag())
+    let origin = try LoopbackServer { _ in
+      .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
+    }
+    let test = try loader(serviceTime: time.time) {
+      isWell.isSet ? Self.served : Response(status: 500, body: [], fields: [])
+    }
+    func source(_ path: String) async throws -> LoadedImage.Source {
+      try await test.loader.load(try TestLoader.item(origin, original: path)).source
+    }
+    #expect(try await source("/a") == .network)
+    isWell.set()
+    #expect(try await source("/b") == .network)
+    time.pass(ServiceClient.pause)
+    #expect(try await source("/c") == .disk)
+    #expect(origin.log.requests.count == 2)
   }
 
   @Test func `the explanation says what a service refuses to load`() async throws {

@@ -34,7 +34,6 @@ final class HeldStore: ImageStoring {
   }
 
   func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
-  var isEmpty: Bool { store.isEmpty }
   var removals: Int { store.removals }
   func noteUse(of key: String, for request: HTTPFields, times: Int) {
     store.noteUse(of: key, for: request, times: times)
