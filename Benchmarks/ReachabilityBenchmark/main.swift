@@ -37,7 +37,7 @@ func followEvents() -> Int32 {
   tell("ready \(reader.currentState().kind.rawValue)")
   while true {
     guard poll(&source, 1, -1) == 1 else { continue }
-    events.discard()
+    events.drain()
     let state = reader.currentState()
     tell("\(now()) \(state.kind.rawValue)")
   }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -32,19 +31,6 @@ char *const *clinux_arguments(void) { return arguments; }
 const char *clinux_program(void) { return (const char *)getauxval(AT_EXECFN); }
 
 void clinux_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
-
-void clinux_forbid_cancellation(void) {
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-  // With cancellation disabled this changes no behaviour, but glibc skips the switch around each blocking call.
-  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-}
-
-int clinux_start(void *(*run)(void *context), void *context) {
-  pthread_t thread;
-  int failure = pthread_create(&thread, NULL, run, context);
-  if (failure == 0) pthread_detach(thread);
-  return failure;
-}
 
 void clinux_share_arena(int reused) {
   mallopt(M_ARENA_MAX, 1);

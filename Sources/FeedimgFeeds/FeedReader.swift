@@ -6,8 +6,6 @@ public import FeedimgModel
 public struct FeedReader: Sendable {
   /// The length limit of a document, in bytes.
   public static let maximumLength = 64 << 20
-  /// The length limit of an entry, in bytes; a longer one is skipped with a warning.
-  public static let maximumEntryLength = FeedLimits.entryLength
 
   /// The format of the document; nil to detect it.
   public var format: FeedFormat?
@@ -59,9 +57,6 @@ public struct FeedReader: Sendable {
 
 /// The pictures of a document.
 public struct FeedDocument: Sendable, Hashable {
-  /// The most warnings that ``warnings`` holds.
-  public static let maximumWarnings = FeedLimits.warnings
-
   /// The format of the document.
   public var format: FeedFormat
   /// One item for each picture, in the order of the document.

@@ -55,8 +55,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
   private let cache: DiskCache
   /// Nil after a commit, a discard or a failure.
   private var body: PendingBody?
-  /// The path of the note that announces the body.
-  private var announcement: String?
+  /// The path of the recovery record of the body.
+  private var recoveryRecord: String?
 
   init(cache: DiskCache, since removals: Int) {
     self.cache = cache
@@ -86,7 +86,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 
   func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage {
     guard let body = body.take() else { throw Self.finished }
-    defer { withdraw() }
+    defer { removeRecoveryRecord() }
     return try cache.store(body, cache.record(of: body, metadata))
   }
 
@@ -95,24 +95,24 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     _ later: (@escaping @Sendable () -> Void) -> Void
   ) async throws(CacheError) -> StoredImage {
     guard let body = body.take() else { throw Self.finished }
-    defer { withdraw() }
+    defer { removeRecoveryRecord() }
     return try await cache.store(body, cache.record(of: body, metadata), later)
   }
 
-  func announce(_ metadata: ImageMetadata) {
+  func writeRecoveryRecord(_ metadata: ImageMetadata) {
     guard let body, !isOutdated(body), let file = try? body.moveToFile(in: cache.folder) else { return }
-    let path = cache.announce(file, metadata)
-    if path != announcement { withdraw() }
-    announcement = path
+    let path = cache.writeRecoveryRecord(file, metadata)
+    if path != recoveryRecord { removeRecoveryRecord() }
+    recoveryRecord = path
   }
 
   func keepPartial(_ metadata: ImageMetadata) throws(CacheError) {
     guard let body = body.take() else { throw Self.finished }
-    defer { withdraw() }
+    defer { removeRecoveryRecord() }
     guard !isOutdated(body) else { throw CacheError("images were removed while it was loading") }
     guard body.size > 0, body.size <= cache.limits.partialDownloads.bytes else { return }
     // First, so that after a kill, the record behind the bytes is not taken for bytes of the image.
-    withdraw()
+    removeRecoveryRecord()
     do throws(FileFault) {
       try cache.keepPartial(try body.moveToFile(in: cache.folder), metadata)
     } catch {
@@ -122,14 +122,14 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 
   func discard() {
     body = nil
-    withdraw()
+    removeRecoveryRecord()
   }
 
   /// Whether a user has removed images since the load began.
   private func isOutdated(_ body: PendingBody) -> Bool { cache.removals > body.removals }
 
-  private func withdraw() {
-    if let path = announcement.take() { unlink(path) }
+  private func removeRecoveryRecord() {
+    if let path = recoveryRecord.take() { unlink(path) }
   }
 
   private static let finished = CacheError(

@@ -1,3 +1,4 @@
+import FeedimgModel
 import FeedimgSystem
 import Glibc
 

@@ -63,6 +63,35 @@ extension CacheIndex {
     return try select.first([.integer(Int(identifier))], Self.entry) ?? nil
   }
 
+  /// Passes the entry of each key to the body, in their order; nil for a key without an entry.
+  func forEachEntry(of keys: [String], _ body: (Entry?) -> Void) throws(SQLiteError) {
+    func find() throws(SQLiteError) {
+      let identifiers = try identifiers(toLookUp: keys.count)
+      for key in keys {
+        let mayExist =
+          identifiers.map { !$0.isEmpty && $0.contains(Int64(bitPattern: Checksum.of(key))) } ?? true
+        try body(mayExist ? entry(of: key) : nil)
+      }
+    }
+    if keys.count > 1 { try connection.snapshot(find) } else { try find() }
+  }
+
+  /// The identifiers of all entries; nil if looking up so many keys takes less time than reading them.
+  private func identifiers(toLookUp count: Int) throws(SQLiteError) -> Set<Int64>? {
+    // Counting the entries takes as long as a few look-ups.
+    guard count > 32 else { return nil }
+    var entries = 0
+    for budget in Budget.allCases { entries += try total(of: budget).entries }
+    // A look-up takes at least four times as long as reading one identifier.
+    guard entries / 4 < count else { return nil }
+    var identifiers = Set<Int64>(minimumCapacity: entries)
+    try connection.statement("SELECT id FROM entry").forEachRow { row in
+      identifiers.insert(Int64(row.integer(0)))
+      return true
+    }
+    return identifiers
+  }
+
   /// Inserts a record, and replaces a row with the same identifier.
   func insert(_ record: EntryRecord, usedAt: Int) throws(SQLiteError) {
     try connection.statement(Self.insertion).run([
@@ -144,7 +173,7 @@ extension CacheIndex {
     id, key, budget, role, file, size, checksum, media_type, stored_at, requested_at, responded_at, head, used_at
     """
 
-  // Made once, because a statement is found faster by the same text than by an equal one.
+  // Made once, because each look-up would otherwise join the texts again.
   private static let selection = "SELECT \(columns) FROM entry WHERE id = ?1"
   private static let insertion = """
     INSERT OR REPLACE INTO entry (\(columns))
@@ -236,10 +265,6 @@ extension CacheIndex {
     }
     return times.min().flatMap { oldest in times.max().map { oldest...$0 } }
   }
-
-  func isEmpty() throws(SQLiteError) -> Bool {
-    try connection.statement("SELECT 1 FROM entry LIMIT 1").first { $0.integer(0) } == nil
-  }
 }
 
 /// Eviction.
@@ -247,22 +272,28 @@ extension CacheIndex {
   /// The removed rows, whose bodies are to be removed.
   struct Removal {
     private(set) var bodies: [BodyName] = []
+    /// The number of bodies that belonged to entries; the others were replaced bodies.
+    private(set) var entries = 0
     /// The size of the bodies.
     private(set) var bytes = 0
 
     init() {}
 
     /// - Parameter record: The record of a removed row.
-    init(_ record: EntryRecord) { (bodies, bytes) = ([record.body], record.size) }
+    init(_ record: EntryRecord) { (bodies, entries, bytes) = ([record.body], 1, record.size) }
 
     /// Adds a row with the columns `file` and `size`, which may be damaged.
-    mutating func add(_ row: SQLiteRow) {
-      if let body = row.withText(0, BodyName.init(utf8:)) { bodies.append(body) }
+    mutating func add(_ row: SQLiteRow, isEntry: Bool = true) {
+      if let body = row.withText(0, BodyName.init(utf8:)) {
+        bodies.append(body)
+        if isEntry { entries += 1 }
+      }
       bytes = min(bytes + min(max(0, row.integer(1)), 1 << 60), 1 << 60)
     }
 
     mutating func add(_ other: Removal) {
       bodies += other.bodies
+      entries += other.entries
       bytes = min(bytes + other.bytes, 1 << 60)
     }
   }
@@ -296,6 +327,8 @@ extension CacheIndex {
   }
 
   /// Evicts the least recently used entries until `incoming` more bytes fit.
+  ///
+  /// Replaced bodies go first if they exceed their eighth of the limit, or if entries alone cannot make room.
   func makeRoom(
     for incoming: Int = 0,
     of budget: Budget,
@@ -304,7 +337,8 @@ extension CacheIndex {
   ) throws(SQLiteError) -> Removal {
     let excess = try total(of: budget).bytes + incoming - limit.bytes
     guard excess > 0 else { return Removal() }
-    let removal = try removeOldest(of: budget, bytes: excess, atMost: count)
+    var removal = try removeReplaced(of: budget, above: min(limit.bytes / 8, limit.bytes - incoming))
+    removal.add(try removeOldest(of: budget, bytes: excess - removal.bytes, atMost: count))
     // The budget is empty, and yet the bytes do not fit: the total was damaged.
     if removal.bodies.isEmpty { try recount() }
     return removal

@@ -14,7 +14,7 @@ package struct CacheLimits: Sendable, Hashable {
   /// How long the file of an image stays after a new version has replaced it, in seconds.
   ///
   /// A program may have printed its path just before.
-  package var replacedSeconds = 0
+  static let replacedSeconds = 600
 
   package init(
     originals: ByteCount,
@@ -36,7 +36,6 @@ package struct CacheLimits: Sendable, Hashable {
       pinned: settings.cachePinnedLimit,
       unusedDays: settings.cacheExpiryDays
     )
-    replacedSeconds = 600
   }
 
   /// The limit of a budget.

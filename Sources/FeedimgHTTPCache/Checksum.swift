@@ -33,12 +33,6 @@ struct Checksum: ~Copyable {
 }
 
 extension UInt64 {
-  /// Sixteen hexadecimal digits in lower case.
-  var hexadecimal: String {
-    let digits = String(self, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
-
   /// Reads sixteen hexadecimal digits in lower case; nil for anything else.
   init?(hexadecimal digits: some Collection<UInt8>) {
     guard digits.count == 16 else { return nil }

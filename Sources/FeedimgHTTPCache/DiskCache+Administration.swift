@@ -69,17 +69,20 @@ extension DiskCache {
     return isFound
   }
 
-  /// Removes an image for a user: its variants, its partial download, and the images in the memory of all processes.
+  /// Removes the images of a URL for a user, those of all accounts, with their variants and partial downloads.
   ///
-  /// - Returns: Whether the disk had the image.
-  /// - Throws: ``CacheError`` if the index cannot be written.
-  package func removeEverywhere(_ key: String) throws(CacheError) -> Bool {
+  /// All processes drop the images in their memory.
+  ///
+  /// - Returns: Whether the disk had an image.
+  /// - Throws: ``CacheError`` if the index cannot be read or written. Removed images stay removed.
+  package func removeEverywhere(_ url: String) throws(CacheError) -> Bool {
     guard folder.exists(folder.path) else { return false }
     // First, so that an image that is loading now is not stored.
     try countRemoval()
-    let isRemoved = try remove(key)
-    adoptPartialDownloads()
-    removePartialDownload(of: key)
+    var isRemoved = false
+    for key in try keys(of: url) where try remove(key) { isRemoved = true }
+    recoverPartialDownloads()
+    removePartialDownloads(ofURL: url)
     // Again at the end, for processes that read the image meanwhile.
     try countRemoval()
     return isRemoved
@@ -127,43 +130,38 @@ extension CacheIndex {
 }
 
 extension DiskCache {
-  /// Removes expired entries and those beyond the limits, and more if `size` asks for it.
+  /// Removes expired entries, old replaced bodies and what exceeds the limits, and more if `size` asks for it.
   ///
   /// - Parameters:
-  ///   - size: The most bytes that all entries and partial downloads may take. Removes the oldest partial downloads,
-  ///     then the least recently used entries in the order of ``Budget/evictable``. Pinned images remain. Nil to apply
-  ///     the limits only.
-  ///   - progress: Gets the number of removed entries, and returns whether to continue.
+  ///   - size: The most bytes that all entries and partial downloads may take. Removes all replaced bodies, then the
+  ///     oldest partial downloads, then the least recently used entries in the order of ``Budget/evictable``. Pinned
+  ///     images remain. Nil to apply the limits only.
+  ///   - progress: Gets the number of removed entries.
   /// - Returns: The number and the size of the removed entries.
   /// - Throws: ``CacheError`` if the index cannot be written. Removed entries stay removed.
   @discardableResult
   package func trim(
     to size: ByteCount? = nil,
-    progress: (_ removed: Int) -> Bool = { _ in true }
+    progress: (_ removed: Int) -> Void = { _ in }
   ) throws(CacheError) -> CacheTrimming {
-    let limits = limits
-    let expiry = expiry
+    let (limits, expiry, now) = (limits, expiry, now)
+    let replacedBefore = size == nil ? now - CacheLimits.replacedSeconds : now
     var trimming = CacheTrimming()
     let stored = try pool.read { index throws(SQLiteError) in try Self.stored(index) }
     for budget in Budget.evictable where stored != nil {
-      let isFinished = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
+      try remove(counting: &trimming, progress) { index throws(SQLiteError) in
         let count = CacheIndex.maximumCount
-        var removal = try index.makeRoom(of: budget, limit: limits[budget], atMost: count)
+        var removal = try index.removeReplaced(before: replacedBefore, now: now)
+        removal.add(try index.makeRoom(of: budget, limit: limits[budget], atMost: count))
         removal.add(try index.removeOldest(of: budget, unusedSince: expiry, atMost: count))
         return removal
       }
-      guard isFinished else { return trimming }
     }
     guard let size else { return trimming }
-    if stored != nil {
-      let removal = try pool.write { index throws(SQLiteError) in try index.removeReplaced() }
-      folder.remove(removal.bodies)
-      trimming.size = ByteCount(trimming.size.bytes + removal.bytes)
-    }
     let left = try pool.read { index throws(SQLiteError) in try Self.stored(index) } ?? 0
     let unfinished = trimPartialDownloads(to: size.bytes - min(left, size.bytes), counting: &trimming)
     guard stored != nil else { return trimming }
-    _ = try remove(counting: &trimming, progress) { index throws(SQLiteError) in
+    try remove(counting: &trimming, progress) { index throws(SQLiteError) in
       try index.evict(try Self.stored(index) + unfinished - size.bytes, atMost: CacheIndex.maximumCount)
     }
     trimming.pinned = ByteCount(
@@ -188,20 +186,20 @@ extension DiskCache {
     return after
   }
 
-  /// Repeats a step until it removes nothing or `progress` stops it; returns whether it removes nothing.
+  /// Repeats a step until it removes nothing.
   private func remove(
     counting trimming: inout CacheTrimming,
-    _ progress: (Int) -> Bool,
+    _ progress: (Int) -> Void,
     _ step: (CacheIndex) throws(SQLiteError) -> CacheIndex.Removal
-  ) throws(CacheError) -> Bool {
+  ) throws(CacheError) {
     try beginWritingOrRefuse()
     while true {
       let removal = try pool.write { index throws(SQLiteError) in try step(index) }
       folder.remove(removal.bodies)
-      trimming.entries += removal.bodies.count
+      trimming.entries += removal.entries
       trimming.size = ByteCount(trimming.size.bytes + removal.bytes)
-      guard progress(trimming.entries) else { return false }
-      if removal.bodies.isEmpty { return true }
+      progress(trimming.entries)
+      if removal.bodies.isEmpty { return }
     }
   }
 }
@@ -209,28 +207,26 @@ extension DiskCache {
 extension DiskCache {
   /// Reads every image, removes those that are missing or altered, and sweeps.
   ///
-  /// - Parameter progress: Gets the number of images read and about how many there are; returns whether to continue.
-  /// - Returns: The result, until `progress` stopped it.
+  /// - Parameter progress: Gets the number of images read and about how many there are.
+  /// - Returns: The numbers and keys of the images.
   /// - Throws: ``CacheError`` if the index cannot be read.
   package func verify(
-    progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
+    progress: (_ done: Int, _ count: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> CacheVerification {
     var result = CacheVerification()
     guard folder.exists(folder.bodies) else { return result }
     let total = try info().entries
     sweepIncoming()
-    var (done, isStopped) = (0, false)
+    var done = 0
     // A response of `GET /v1/fetch` is verified when it is read.
     try forEachEntry(by: .used) { entry in
-      isStopped = !progress(done, max(total, done))
-      if isStopped { return false }
+      progress(done, max(total, done))
       check(entry.record, &result)
       done += 1
       return true
     }
-    if isStopped { return result }
     if (try? beginWriting()) != nil { _ = sweep() }
-    _ = progress(done, done)
+    progress(done, done)
     return result
   }
 
@@ -299,7 +295,7 @@ extension DiskCache {
     }
     guard rest < bytes else { return true }
     folder.remove(bodies)
-    return pool.touch { index throws(SQLiteError) in try index.delete(bodies) } != nil
+    return pool.writeIfIdle { index throws(SQLiteError) in try index.delete(bodies) } != nil
   }
 
   /// Removes the oldest partial downloads until so many bytes are free, and returns those removed.

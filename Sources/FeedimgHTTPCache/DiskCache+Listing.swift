@@ -50,6 +50,16 @@ extension DiskCache {
 
   /// The number of entries to read at once.
   private static let batch = 256
+
+  /// The keys of the images of a URL: its own, and those of accounts.
+  ///
+  /// Includes keys whose pinned image was damaged. Reads all rows, because the index finds only whole keys.
+  ///
+  /// - Throws: ``CacheError`` if the index cannot be read.
+  package func keys(of url: String) throws(CacheError) -> [String] {
+    let keys = try pool.read { index throws(SQLiteError) in try index.keys(of: url) }
+    return Set((keys ?? []).map(VariantKey.url)).sorted()
+  }
 }
 
 extension CacheIndex {
@@ -72,5 +82,19 @@ extension CacheIndex {
       return true
     }
     return identifiers
+  }
+
+  /// The keys that are a URL, or continue it after a space, as those of variants and accounts do.
+  func keys(of url: String) throws(SQLiteError) -> [String] {
+    let sql = """
+      SELECT key FROM entry WHERE instr(key || ' ', ?1) = 1
+      UNION SELECT key FROM awaited_pin WHERE instr(key || ' ', ?1) = 1
+      """
+    var keys: [String] = []
+    try connection.statement(sql).forEachRow([.string(url + " ")]) { row in
+      keys.append(row.string(0))
+      return true
+    }
+    return keys
   }
 }

@@ -13,7 +13,7 @@ extension DiskCache {
 
   package func partialDownload(of key: String) -> PartialDownload? {
     guard hasPartialDownloads else { return nil }
-    adoptPartialDownloads()
+    recoverPartialDownloads()
     return storedPartialDownload(of: key)
   }
 
@@ -25,8 +25,8 @@ extension DiskCache {
       let status = try file.status()
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size < 1 << 31 else { return nil }
       let content = try file.read(count: Int(status.st_size))
-      guard let (record, bytes) = PartialFile.read(content, key: key), let response = StoredResponse(record),
-        abs(clock() - record.storedAt) < Self.partialDownloadLifetime
+      guard let (record, bytes) = PartialFile.read(content), record.key == key,
+        let response = StoredResponse(record), abs(clock() - record.storedAt) < Self.partialDownloadLifetime
       else {
         unlink(path)
         return nil
@@ -38,6 +38,16 @@ extension DiskCache {
   }
 
   package func removePartialDownload(of key: String) { unlink(folder.partialPath(key)) }
+
+  /// Removes the partial downloads of a URL, also those of accounts, whose keys only the files know.
+  func removePartialDownloads(ofURL url: String) {
+    for file in folder.partialDownloads() {
+      let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+      let content = try? OpenFile(file.path, to: "read", flags).read(count: min(file.size, 1 << 31))
+      let key = content.flatMap(PartialFile.read)?.record.key ?? ""
+      if "\(key) ".hasPrefix("\(url) ") { unlink(file.path) }
+    }
+  }
 
   /// Keeps an interrupted body if the disk has space.
   func keepPartial(_ incoming: IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
@@ -122,15 +132,15 @@ enum PartialFile {
     return line + Array(UInt64(line.count).hexadecimal.utf8)
   }
 
-  /// Reads a file; nil if it is damaged or has another key.
-  static func read(_ content: [UInt8], key: String) -> (record: EntryRecord, bytes: [UInt8])? {
+  /// Reads a file; nil if it is damaged.
+  static func read(_ content: [UInt8]) -> (record: EntryRecord, bytes: [UInt8])? {
     guard let length = UInt64(hexadecimal: content.suffix(lengthDigits)),
       let size = Int(exactly: length).map({ content.count - lengthDigits - $0 }), size > 0,
       size < content.count
     else { return nil }
-    guard let record = EntryRecord(line: content[size...].dropLast(lengthDigits)), record.key == key,
-      record.size == size
-    else { return nil }
+    guard let record = EntryRecord(line: content[size...].dropLast(lengthDigits)), record.size == size else {
+      return nil
+    }
     let bytes = Array(content[..<size])
     return Checksum.of(bytes) == record.checksum ? (record, bytes) : nil
   }
@@ -138,18 +148,19 @@ enum PartialFile {
 
 /// Partial downloads of writers that were killed.
 ///
-/// A note in `partial` names the image of a body that is being written. It is beside the body, because a body has only
-/// the bytes of its image. It ends with the start of the system: after a power cut, the body may lack its bytes.
+/// A recovery record in `partial` names the image of a body that is being written. It is beside the body, because a
+/// body has only the bytes of its image. It ends with the start of the system: after a power cut, the body may lack its
+/// bytes.
 extension DiskCache {
-  private static let noteEnding = ".head"
+  private static let recoveryEnding = ".head"
 
-  /// Writes the note of a body.
+  /// Writes the recovery record of a body.
   ///
-  /// - Returns: The path of the note; nil if it cannot be written. A kill then loses the bytes.
-  func announce(_ incoming: IncomingBody, _ metadata: ImageMetadata) -> String? {
+  /// - Returns: The path of the recovery record; nil if it cannot be written. A kill then loses the bytes.
+  func writeRecoveryRecord(_ incoming: IncomingBody, _ metadata: ImageMetadata) -> String? {
     let record = EntryRecord(metadata, storedAt: time)
     // Several processes may write bodies of one key.
-    let path = "\(folder.partialPath(metadata.key)).\(incoming.name)\(Self.noteEnding)"
+    let path = "\(folder.partialPath(metadata.key)).\(incoming.name)\(Self.recoveryEnding)"
     do throws(FileFault) {
       try FilePath.makeFolder(folder.partial)
       let boot = try Self.boot()
@@ -161,19 +172,19 @@ extension DiskCache {
   }
 
   /// Turns what killed writers left into partial downloads, before their bodies are swept.
-  func adoptPartialDownloads() { for note in notes() { adopt(note) } }
+  func recoverPartialDownloads() { for name in recoveryRecords() { recover(name) } }
 
-  /// Whether the next sweep makes a partial download of a body, because a note names it.
+  /// Whether the next sweep makes a partial download of a body, because a recovery record names it.
   ///
-  /// The writer may have been killed since the notes were read last.
-  func isAnnounced(_ name: String) -> Bool {
-    notes().contains { $0.hasSuffix(".\(name)\(Self.noteEnding)") }
+  /// The writer may have been killed since the recovery records were read last.
+  func hasRecoveryRecord(_ name: String) -> Bool {
+    recoveryRecords().contains { $0.hasSuffix(".\(name)\(Self.recoveryEnding)") }
   }
 
-  /// The names of the notes: the hash of the key, the name of the body, and the ending.
-  private func notes() -> [String] {
+  /// The names of the recovery records: the hash of the key, the name of the body, and the ending.
+  private func recoveryRecords() -> [String] {
     let names = (try? CacheFolder.names(in: folder.partial)) ?? []
-    return names.filter { $0.hasSuffix(Self.noteEnding) }
+    return names.filter { $0.hasSuffix(Self.recoveryEnding) }
   }
 
   /// The identifier of this start of the system (`random(4)`).
@@ -181,19 +192,20 @@ extension DiskCache {
     try OpenFile("/proc/sys/kernel/random/boot_id", to: "read", O_RDONLY).read(count: 36)
   }
 
-  private func adopt(_ note: String) {
-    let (path, parts) = ("\(folder.partial)/\(note)", note.split(separator: "."))
+  /// Turns the body of a recovery record into a partial download, unless its writer lives.
+  private func recover(_ name: String) {
+    let (path, parts) = ("\(folder.partial)/\(name)", name.split(separator: "."))
     guard parts.count == 3 else { return }
     do throws(FileFault) {
       let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
       let body = try OpenFile("\(folder.incoming)/\(parts[1])", to: "read", flags)
-      // A living writer keeps its body. After this, no other process writes or adopts the note.
+      // A living writer keeps its body. After this, no other process writes or reads the recovery record.
       guard isAbandoned(body) else { return }
       let file = try OpenFile(path, to: "read", flags)
       let content = try file.read(count: min(Int(try file.status().st_size), 1 << 20))
       let lines = content.split(separator: UInt8(ascii: "\n"))
       if lines.count == 2, lines[1].elementsEqual(try Self.boot()), let record = EntryRecord(line: lines[0]) {
-        try adopt(body, record)
+        try recover(body, record)
         unlink(body.path)
       }
       unlink(path)
@@ -203,7 +215,7 @@ extension DiskCache {
     }
   }
 
-  private func adopt(_ body: borrowing OpenFile, _ record: EntryRecord) throws(FileFault) {
+  private func recover(_ body: borrowing OpenFile, _ record: EntryRecord) throws(FileFault) {
     let limit = limits.partialDownloads.bytes
     let bytes = try body.read(count: min(Int(try body.status().st_size), limit + 1))
     let known = storedPartialDownload(of: record.key)?.bytes.count ?? 0

@@ -134,7 +134,7 @@ extension DiskCache {
           let count = CacheIndex.maximumCount
           removal.add(try index.removeOldest(of: budget, unusedSince: expiry, atMost: count))
         }
-        removal.add(try index.removeReplaced(before: now - limits.replacedSeconds, now: now))
+        removal.add(try index.removeReplaced(before: now - CacheLimits.replacedSeconds, now: now))
       }
       return (results: results, fault: fault, removal: removal)
     }
@@ -157,7 +157,7 @@ extension DiskCache {
   ) throws(SQLiteError) -> Result<EntryRecord, CacheError> {
     var record = image.record
     func refusal(_ reason: String) -> Result<EntryRecord, CacheError> {
-      let key = ImageURL.withoutCredentials(record.key)
+      let key = ImageURL.withoutCredentials(VariantKey.url(record.key))
       return .failure(CacheError("`\(key)` is not kept: \(reason)"))
     }
     guard removals <= image.body.removals else {

@@ -13,7 +13,7 @@ extension DiskCache {
   ///
   /// A failed sweep is repeated next time.
   func sweepIncoming() {
-    adoptPartialDownloads()
+    recoverPartialDownloads()
     sweepPartialDownloads()
     var ended: [String] = []
     for name in (try? CacheFolder.names(in: folder.incoming)) ?? [] {
@@ -21,7 +21,7 @@ extension DiskCache {
       let isSession = name.hasSuffix(WriterSession.ending)
       let number = isSession ? name.dropLast(WriterSession.ending.count) : name[...]
       guard UInt64(hexadecimal: Array(number.utf8)) != nil, isAbandoned(path) else { continue }
-      if isSession { ended.append(path) } else if !isAnnounced(name) { unlink(path) }
+      if isSession { ended.append(path) } else if !hasRecoveryRecord(name) { unlink(path) }
     }
     let unswept = (try? pool.read { index throws(SQLiteError) in try index.count(of: .unswept) }) ?? nil
     guard !ended.isEmpty || unswept ?? 0 > 0, sweep() else { return }
@@ -35,7 +35,7 @@ extension DiskCache {
   /// transaction, belongs to no living writer.
   func sweep() -> Bool {
     let folder = folder
-    let swept = pool.touch { index throws(SQLiteError) -> (orphans: [BodyName], isComplete: Bool) in
+    let swept = pool.writeIfIdle { index throws(SQLiteError) -> (orphans: [BodyName], isComplete: Bool) in
       var (orphans, isComplete): ([BodyName], Bool) = ([], true)
       let replaced = try index.replacedBodies()
       for shard in Shard.all {

@@ -130,10 +130,7 @@ extension DiskCache: ImageStoring {
   package func contains(_ keys: [String]) -> [Bool] {
     let found = try? pool.read { index throws(SQLiteError) in
       var isThere: [Bool] = []
-      for key in keys {
-        let entry = try index.entry(of: key)
-        isThere.append(entry.map { isPresent($0) } ?? false)
-      }
+      try index.forEachEntry(of: keys) { entry in isThere.append(entry.map { isPresent($0) } ?? false) }
       return isThere
     }
     return (found ?? nil) ?? keys.map { _ in false }
@@ -141,13 +138,6 @@ extension DiskCache: ImageStoring {
 
   private func isPresent(_ entry: CacheIndex.Entry) -> Bool {
     !isExpired(entry) && folder.size(of: entry.record.body) == entry.record.size
-  }
-
-  package var isEmpty: Bool {
-    guard let found = try? pool.read({ index throws(SQLiteError) in try index.isEmpty() }) else {
-      return true
-    }
-    return found
   }
 
   package func read(_ key: String, for request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])? {
@@ -214,7 +204,7 @@ extension DiskCache: ImageStoring {
   @discardableResult
   func remove(_ record: EntryRecord) -> Bool {
     guard (try? beginWriting()) != nil else { return true }
-    let isRemoved = pool.touch { index throws(SQLiteError) in
+    let isRemoved = pool.writeIfIdle { index throws(SQLiteError) in
       try index.delete(record, keepsPin: true)
     }
     if isRemoved == true { folder.remove([record.body]) }
@@ -244,7 +234,7 @@ extension DiskCache: ImageStoring {
   func writeLedger() {
     let page = ledger.withLock { $0.takePage(now: clock()) }
     guard !page.isEmpty else { return }
-    _ = pool.touch { index throws(SQLiteError) in
+    _ = pool.writeIfIdle { index throws(SQLiteError) in
       try index.touch(page.uses)
       try index.add(page.hits, to: .hits)
       try index.add(page.misses, to: .misses)

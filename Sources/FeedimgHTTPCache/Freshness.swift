@@ -206,9 +206,9 @@ package struct CacheControl: Sendable, Hashable {
     guard !text.isEmpty else { return }
     for element in QuotedList.split(text) {
       let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = QuotedList.trimmed(parts[0]).lowercased()
+      let name = parts[0].trimmed.lowercased()
       guard !name.isEmpty else { continue }
-      let argument = parts.count > 1 ? QuotedList.unquoted(QuotedList.trimmed(parts[1])) : ""
+      let argument = parts.count > 1 ? QuotedList.unquoted(parts[1].trimmed) : ""
       // The first of several directives with one name counts (§4.2.1).
       if directives[name] == nil { directives[name] = argument }
     }
@@ -247,12 +247,6 @@ enum QuotedList {
     return elements + [text[start...]]
   }
 
-  /// The text without spaces and tabs at its ends.
-  static func trimmed(_ text: Substring) -> Substring {
-    let start = text.drop { $0 == " " || $0 == "\t" }
-    return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
-  }
-
   /// The content of a quoted string; other text unchanged.
   static func unquoted(_ text: Substring) -> String {
     guard text.count >= 2, text.first == "\"", text.last == "\"" else { return String(text) }
@@ -267,5 +261,13 @@ enum QuotedList {
       }
     }
     return content
+  }
+}
+
+extension Substring {
+  /// The text without the optional whitespace around it (RFC 9110 §5.6.3).
+  package var trimmed: Substring {
+    let start = drop { $0 == " " || $0 == "\t" }
+    return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
   }
 }

@@ -20,7 +20,7 @@ final class IndexPool: Sendable {
   private static let maximumIdleCount = 4
 
   /// The longest waits for other processes, in milliseconds.
-  private static let busyTimeouts: (reading: Int32, touching: Int32, writing: Int32) = (1000, 0, 5000)
+  private static let busyTimeouts: (reading: Int32, writingIfIdle: Int32, writing: Int32) = (1000, 0, 5000)
 
   init(folder: CacheFolder) { self.folder = folder }
 
@@ -34,8 +34,8 @@ final class IndexPool: Sendable {
   }
 
   /// Runs the body in a transaction if that is possible at once; otherwise nil.
-  func touch<Value>(_ body: (CacheIndex) throws(SQLiteError) -> Value) -> Value? {
-    try? perform(creating: false, busyTimeout: Self.busyTimeouts.touching) { index throws(SQLiteError) in
+  func writeIfIdle<Value>(_ body: (CacheIndex) throws(SQLiteError) -> Value) -> Value? {
+    try? perform(creating: false, busyTimeout: Self.busyTimeouts.writingIfIdle) { index throws(SQLiteError) in
       try index.transaction { () throws(SQLiteError) in try body(index) }
     }
   }

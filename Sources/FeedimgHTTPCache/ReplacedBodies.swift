@@ -15,22 +15,27 @@ extension CacheIndex {
     now: Int
   ) throws(SQLiteError) -> Removal {
     let budget = Budget(record.role)
-    let limit = limits[budget].bytes / 8
-    guard limits.replacedSeconds > 0, record.size <= limit, !record.isResponse else {
-      return Removal(record)
-    }
+    let limit = limits[budget]
+    guard record.size <= limit.bytes / 8, !record.isResponse else { return Removal(record) }
     try connection.statement("INSERT OR REPLACE INTO replaced VALUES (?1, ?2, ?3, ?4, ?5)").run([
       .string(record.body.text), .integer(Int(record.identifier)), .integer(budget.rawValue),
       .integer(record.size), .integer(now),
     ])
-    // Removes the oldest ones above the limit.
-    return try removeReplaced(
+    var removal = try removeReplaced(of: budget, above: limit.bytes / 8)
+    // A pinned image did not count in this budget before.
+    removal.add(try makeRoom(of: budget, limit: limit))
+    return removal
+  }
+
+  /// Removes the oldest replaced bodies of a budget until the rest take at most so many bytes.
+  func removeReplaced(of budget: Budget, above bytes: Int) throws(SQLiteError) -> Removal {
+    try removeReplaced(
       """
       file IN (SELECT file FROM (
         SELECT file, sum(size) OVER (ORDER BY at DESC, rowid DESC) AS total FROM replaced WHERE budget = ?1)
       WHERE total > ?2)
       """,
-      [.integer(budget.rawValue), .integer(limit)]
+      [.integer(budget.rawValue), .integer(bytes)]
     )
   }
 
@@ -64,7 +69,7 @@ extension CacheIndex {
     var removal = Removal()
     try connection.statement("DELETE FROM replaced WHERE \(condition) RETURNING file, size")
       .forEachRow(values) { row in
-        removal.add(row)
+        removal.add(row, isEntry: false)
         return true
       }
     return removal
@@ -82,7 +87,7 @@ extension DiskCache {
     let bytes = bodies.reduce(0) { $0 + (folder.size(of: $1) ?? 0) }
     // The files go first, because a full disk cannot remove rows. A row without its file expires.
     folder.remove(Array(bodies))
-    if !bodies.isEmpty { _ = pool.touch { index throws(SQLiteError) in try index.removeReplaced() } }
+    if !bodies.isEmpty { _ = pool.writeIfIdle { index throws(SQLiteError) in try index.removeReplaced() } }
     return bytes
   }
 }

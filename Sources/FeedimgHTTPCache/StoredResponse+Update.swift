@@ -37,7 +37,7 @@ package enum DeltaSeconds {
   package static func whole(_ seconds: Double) -> Int { Milliseconds.count(seconds) / 1000 }
 
   static func parse(_ text: Substring) -> Int? {
-    let digits = QuotedList.trimmed(text).utf8
+    let digits = text.trimmed.utf8
     guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return digits.reduce(0) { min($0 * 10 + Int($1 - 48), maximum) }
   }

@@ -9,7 +9,7 @@ package struct Vary: Sendable, Hashable {
 
   package init(_ fields: HTTPFields) {
     let elements = (fields["Vary"] ?? "").split(separator: ",")
-      .map { QuotedList.trimmed($0).lowercased() }.filter { !$0.isEmpty }
+      .map { $0.trimmed.lowercased() }.filter { !$0.isEmpty }
     isOpen = elements.contains("*")
     names = Set(elements).subtracting(["*"]).sorted()
   }
@@ -38,7 +38,7 @@ package struct Vary: Sendable, Hashable {
   private static func elements(_ name: String, of fields: HTTPFields) -> [String]? {
     guard let value = fields[name] else { return nil }
     let hidden = hidden(HTTPFields.Field(name: name, value: value))
-    return QuotedList.split(hidden).map { String(QuotedList.trimmed($0)) }
+    return QuotedList.split(hidden).map { String($0.trimmed) }
   }
 
   /// The value of a request field as it is stored: a hash for credentials, which no file contains.
@@ -121,11 +121,8 @@ package enum AccountKey {
   ///   - account: The fields that name the account; the key has only their hash.
   /// - Returns: The key, which no URL has; `key` if there are no fields.
   package static func of(_ key: String, _ account: HTTPFields) -> String {
-    account.fields.isEmpty ? key : key + mark + ResponseKey.identity(account)
+    account.fields.isEmpty ? key : key + ImageURL.hashMark + ResponseKey.identity(account)
   }
-
-  /// No URL has a space.
-  private static let mark = " by "
 }
 
 /// The key of the responses to `GET /v1/fetch` for one URL, in the disk cache and in memory.

@@ -29,13 +29,16 @@ package struct JSONStream: Sendable {
   private var origin = (line: 1, column: 1)
   /// The length of ``bytes`` at which reading continues.
   private var threshold = 0
+  /// The length in bytes from which an incomplete value is read again for each piece.
+  private let longestValue: Int
 
   /// The length in bytes above which an incomplete value is read again only after its known part has doubled.
   ///
   /// Reading a long value again for each piece would take quadratic time.
   private static let longValue = 1 << 18
 
-  package init() {}
+  /// - Parameter longestValue: The length in bytes above which the caller gives up on a value.
+  package init(longestValue: Int = .max) { self.longestValue = longestValue }
 
   /// Reads the next piece.
   ///
@@ -54,7 +57,7 @@ package struct JSONStream: Sendable {
     let elements = try bytes.withUnsafeBufferPointer { bytes throws(JSONError) in
       try read(bytes, isLast: isLast)
     }
-    threshold = unreadLength > Self.longValue ? 2 * unreadLength : 0
+    threshold = unreadLength > Self.longValue ? min(2 * unreadLength, longestValue) : 0
     return elements
   }
 

@@ -7,7 +7,7 @@ public struct FeedItemReader: Sendable {
   /// The length limit of an item, in bytes.
   public static let maximumItemLength = 16 << 20
 
-  private var stream = JSONStream()
+  private var stream = JSONStream(longestValue: Self.maximumItemLength)
 
   /// Creates a reader for the start of a document.
   public init() {}

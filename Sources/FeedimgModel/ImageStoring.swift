@@ -93,9 +93,6 @@ package protocol ImageStoring: Sendable {
   /// Does not read bodies. Returns false for all keys if the cache cannot be read.
   func contains(_ keys: [String]) -> [Bool]
 
-  /// Whether the cache has no images; also false if it cannot find out quickly.
-  var isEmpty: Bool { get }
-
   /// The number of times that a user removed images, through any process; costs one system call.
   ///
   /// When it changes, memory drops the images that came before.
@@ -193,8 +190,8 @@ package protocol ImageWriting: Sendable {
     _ later: (@escaping @Sendable () -> Void) -> Void
   ) async throws(CacheError) -> StoredImage
 
-  /// Names the whole image that is being written, so that its partial download survives a killed process.
-  func announce(_ metadata: ImageMetadata)
+  /// Writes a record of the image beside its bytes, so that its partial download survives a killed process.
+  func writeRecoveryRecord(_ metadata: ImageMetadata)
 
   /// Keeps the written bytes as a partial download and replaces an earlier one. The cache may evict it.
   ///

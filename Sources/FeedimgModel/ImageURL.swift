@@ -56,17 +56,15 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     storage = Storage(text, parts)
   }
 
-  /// The separator before the hash of the user and password at the end of a key; URLs have no spaces.
-  private static let hashMark = " by "
+  /// The separator before a hash of credentials at the end of a key; URLs have no spaces.
+  package static let hashMark = " by "
 
   /// The end of a key that names the user and password of a URL by a hash.
   ///
   /// The origin includes scheme, host and port, so that equal passwords of two hosts differ.
   fileprivate static func hash(of origin: String) -> String {
     var origin = origin
-    let hash = origin.withUTF8 { feedimg_xxh3_hash($0.baseAddress, $0.count) }
-    let digits = String(hash, radix: 16)
-    return hashMark + String(repeating: "0", count: 16 - digits.count) + digits
+    return hashMark + origin.withUTF8 { feedimg_xxh3_hash($0.baseAddress, $0.count) }.hexadecimal
   }
 
   /// A text such as a header field without `user:password@` in any URL that it contains.
@@ -85,8 +83,8 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
 
   /// A URL, a text that was to be one, or a key, without `user:password@` or its hash.
   package static func withoutCredentials(_ text: String) -> String {
-    if text.utf8.contains(UInt8(ascii: " ")), let mark = text.firstRange(of: hashMark) {
-      return withoutCredentials(String(text[..<mark.lowerBound]))
+    if text.utf8.suffix(20).starts(with: hashMark.utf8), UInt64(text.suffix(16), radix: 16) != nil {
+      return withoutCredentials(String(text.dropLast(20)))
     }
     let bytes = text.utf8
     guard bytes.contains(UInt8(ascii: "@")), let scheme = text.firstRange(of: "://") else { return text }
@@ -130,6 +128,14 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value > 0x20 && scalar.value != 0x7F }
     return !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control
+  }
+}
+
+extension UInt64 {
+  /// Sixteen hexadecimal digits in lower case.
+  package var hexadecimal: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }
 

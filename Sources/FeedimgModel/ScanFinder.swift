@@ -50,8 +50,8 @@ package struct ScanFinder: Sendable {
   /// ITU-T T.81, annex B.
   private mutating func step(over bytes: UnsafeBufferPointer<UInt8>) {
     while case .jpeg(let isInScan) = format, place + 1 < bytes.count {
-      let isToGoOn = isInScan ? passData(bytes) : passSegment(bytes)
-      guard isToGoOn else { return }
+      let continues = isInScan ? passData(bytes) : passSegment(bytes)
+      guard continues else { return }
     }
   }
 

@@ -25,7 +25,7 @@ package final class CompiledPolicy: Sendable {
     try evaluation.requireRules()
     self.table = table
     index = StateIndex(space)
-    facts = Set(table.columns.flatMap { [$0.name] + $0.inputs })
+    facts = Set(table.rules.flatMap(\.conditions).flatMap { [$0.fact.name] + $0.fact.inputs })
     // Impossible states are never looked up, but they need an entry in the array.
     let filler = table.rules[0].decision(in: space.situation(at: 0))
     var decisions: [Decision] = []

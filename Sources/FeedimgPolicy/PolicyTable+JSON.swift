@@ -78,7 +78,6 @@ extension PolicyTable {
     self.fileName = fileName
     self.rules = rules
     self.promises = promises
-    columns = Set(rules.flatMap(\.conditions).map(\.fact)).sorted()
     hostFacts = reader.catalog.hostFacts
   }
 }

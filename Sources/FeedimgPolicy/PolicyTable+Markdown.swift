@@ -54,7 +54,6 @@ extension PolicyTable {
     self.rules = rules
     self.promises = promises
     hostFacts = catalog.hostFacts
-    columns = reader.columns.compactMap { if case .fact(let fact) = $0 { fact } else { nil } }
   }
 
   private static func read(

@@ -10,8 +10,6 @@ package struct PolicyTable: Sendable, Hashable {
   ///
   /// Error messages show it.
   package let fileName: String
-  /// The facts of the columns, in the order of the table.
-  package let columns: [Fact]
   /// The facts of the host application that the policy may use.
   package let hostFacts: [HostFact]
   /// In the order in which they apply; never empty.

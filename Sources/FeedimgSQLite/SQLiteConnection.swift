@@ -4,8 +4,6 @@ import CSQLite
 package final class SQLiteConnection {
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  /// The statement that ran last; consecutive look-ups use the same statement.
-  private var latest: (sql: String, statement: SQLiteStatement)?
 
   /// The access to a database.
   package enum Access {
@@ -45,7 +43,6 @@ package final class SQLiteConnection {
   private static let defaultBusyTimeout: Int32 = 5000
 
   deinit {
-    latest = nil
     statements.removeAll()
     sqlite3_close_v2(handle)
   }
@@ -78,15 +75,9 @@ package final class SQLiteConnection {
 
   /// A statement that is prepared at its first use; it is reset.
   package func statement(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
-    // Comparing equal literals is fast: the comparison checks their addresses first.
-    if let latest, latest.sql == sql { return latest.statement }
-    if let statement = statements[sql] {
-      latest = (sql, statement)
-      return statement
-    }
+    if let statement = statements[sql] { return statement }
     let statement = try SQLiteStatement(sql, on: handle)
     statements[sql] = statement
-    latest = (sql, statement)
     return statement
   }
 
@@ -97,7 +88,19 @@ package final class SQLiteConnection {
 
   /// Runs the body in a transaction with the write lock; rolls the transaction back if the body throws.
   package func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-    try statement("BEGIN IMMEDIATE").run()
+    try transaction("BEGIN IMMEDIATE", body)
+  }
+
+  /// Runs a body that only reads; all its statements see the same rows, and the database is locked once for them.
+  package func snapshot<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    try transaction("BEGIN", body)
+  }
+
+  private func transaction<Result>(
+    _ beginning: String,
+    _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    try statement(beginning).run()
     do throws(SQLiteError) {
       let result = try body()
       try statement("COMMIT").run()

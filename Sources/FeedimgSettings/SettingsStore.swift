@@ -1,5 +1,5 @@
 package import FeedimgModel
-import FeedimgSystem
+package import FeedimgSystem
 import Synchronization
 
 /// The user's settings, in a file that other processes may change.
@@ -53,22 +53,37 @@ package final class SettingsStore: SettingsReading {
       of: UserSettings.self,
       bufferingPolicy: .bufferingNewest(1)
     )
-    let reported = Mutex<UserSettings?>(nil)
-    let watcher = FileWatcher([file.path]) { [file] in
-      let settings = file.read().settings
-      let isNew = reported.withLock { reported in
-        defer { reported = settings }
-        return reported != settings
-      }
-      if isNew { continuation.yield(settings) }
-    }
-    if let watcher {
+    if let watcher = watch(\.self, after: nil, { continuation.yield($0) }) {
       continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
     } else {
       continuation.yield(file.read().settings)
       continuation.finish()
     }
     return stream
+  }
+
+  /// Calls back when the user marks a network; changes of other settings are ignored.
+  ///
+  /// - Returns: The watcher, which calls back until it is released; nil if the system grants no thread.
+  package func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
+    watch(\.markedNetworks, after: currentSettings().markedNetworks) { _ in onChange() }
+  }
+
+  /// Calls back with a part of the settings that differs from the known one, then with each change of it.
+  private func watch<Part: Equatable & Sendable>(
+    _ part: @escaping @Sendable (UserSettings) -> Part,
+    after known: Part?,
+    _ onChange: @escaping @Sendable (Part) -> Void
+  ) -> FileWatcher? {
+    let known = Mutex(known)
+    return FileWatcher([file.path]) { [file] in
+      let new = part(file.read().settings)
+      let isNew = known.withLock { known in
+        defer { known = new }
+        return known != new
+      }
+      if isNew { onChange(new) }
+    }
   }
 
   /// The messages about the file that were not taken yet.

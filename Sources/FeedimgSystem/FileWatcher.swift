@@ -12,22 +12,17 @@ package final class FileWatcher: Sendable {
   private let inotify = Inotify.ofProcess
   private let id: Int
 
-  /// Creates a watcher of files or folders, which need not exist, for a caller that polls ``hasChanged()``.
-  package init(_ paths: [String]) {
-    self.paths = paths.map(FilePath.init)
-    id = inotify.add()
-    arm()
-  }
-
-  /// Creates a watcher that calls back once soon, and then after each change.
+  /// Creates a watcher of files or folders, which need not exist.
   ///
-  /// The thread `feedimg-files` makes all calls, one after the other; a slow call delays other watchers. If
-  /// the kernel refuses a watch, the calls come every two seconds.
+  /// It calls back once soon, and then after each change. The thread `feedimg-files` makes all calls, one after the
+  /// other; a slow call delays other watchers. If the kernel refuses a watch, the calls come every two seconds.
   ///
   /// - Returns: Nil if the thread cannot be started.
-  package convenience init?(_ paths: [String], onChange: @escaping @Sendable () -> Void) {
-    self.init(paths)
-    guard inotify.startThread() else { return nil }
+  package init?(_ paths: [String], onChange: @escaping @Sendable () -> Void) {
+    guard Inotify.ofProcess.startThread() else { return nil }
+    self.paths = paths.map(FilePath.init)
+    id = inotify.makeID()
+    arm()
     inotify.callBack(id) { [weak self] in
       // Watch the current files before the callback reads them, so that no change is missed.
       self?.arm()
@@ -36,16 +31,6 @@ package final class FileWatcher: Sendable {
   }
 
   deinit { inotify.remove(id) }
-
-  /// Whether the files may have changed since the last call; it does not wait.
-  ///
-  /// Always true while the kernel refuses to watch the files. A caller that reads the files after this call
-  /// misses no change.
-  package func hasChanged() -> Bool {
-    let hasChanged = inotify.takeChange(id)
-    if hasChanged { arm() }
-    return hasChanged
-  }
 
   // MARK: Watching
 
@@ -93,20 +78,15 @@ private final class Inotify: Sendable {
   private struct State {
     /// The descriptor of the instance; negative if there is none.
     var descriptor: Int32 = -1
-    var listeners: Set<Int> = []
     var callBacks: [Int: @Sendable () -> Void] = [:]
     /// The listeners of each watch of the kernel.
     var watchers: [Int32: Set<Int>] = [:]
-    /// The listeners whose files have changed.
-    var changed: Set<Int> = []
     /// The listeners to call back.
     var pending: Set<Int> = []
-    /// The listeners whose watch the kernel refused; those with a callback get it every two seconds.
+    /// The listeners whose watch the kernel refused; they are called back every two seconds.
     var refused: Set<Int> = []
     var lastID = 0
     var waker: Waker?
-
-    var isPolling: Bool { refused.contains { callBacks[$0] != nil } }
   }
 
   private static let pollingInterval = 2_000_000_000
@@ -114,10 +94,9 @@ private final class Inotify: Sendable {
   /// All state; locked while the kernel adds a watch, so that no event is read before its watch is known.
   private let state = Mutex(State())
 
-  func add() -> Int {
+  func makeID() -> Int {
     state.withLock { state in
       state.lastID += 1
-      state.listeners.insert(state.lastID)
       return state.lastID
     }
   }
@@ -125,8 +104,6 @@ private final class Inotify: Sendable {
   func remove(_ id: Int) {
     // The callback is released outside the lock.
     _ = state.withLock { state in
-      state.listeners.remove(id)
-      state.changed.remove(id)
       state.pending.remove(id)
       state.refused.remove(id)
       for (watch, ids) in state.watchers where ids.contains(id) {
@@ -159,18 +136,9 @@ private final class Inotify: Sendable {
     state.withLock { state in
       if isGranted {
         state.refused.remove(id)
-      } else if state.refused.insert(id).inserted, state.callBacks[id] != nil {
+      } else if state.refused.insert(id).inserted {
         state.waker?.wake()
       }
-    }
-  }
-
-  /// Whether the files of a listener may have changed since the last call.
-  func takeChange(_ id: Int) -> Bool {
-    state.withLock { state in
-      Self.takeEvents(&state)
-      if !state.pending.isEmpty { state.waker?.wake() }
-      return state.changed.remove(id) != nil || state.refused.contains(id)
     }
   }
 
@@ -192,9 +160,7 @@ private final class Inotify: Sendable {
   private static func note(_ event: inotify_event, _ state: inout State) {
     // If the kernel's queue has overflowed, any file may have changed.
     let isOverflow = event.mask & UInt32(IN_Q_OVERFLOW) != 0
-    let ids = isOverflow ? state.listeners : state.watchers[event.wd] ?? []
-    state.changed.formUnion(ids)
-    state.pending.formUnion(ids.filter { state.callBacks[$0] != nil })
+    state.pending.formUnion(isOverflow ? Set(state.callBacks.keys) : state.watchers[event.wd] ?? [])
     // The folder was removed, so the kernel has dropped the watch.
     if event.mask & UInt32(IN_IGNORED) != 0 { state.watchers[event.wd] = nil }
   }
@@ -225,7 +191,7 @@ private final class Inotify: Sendable {
   private func run(_ waker: Waker) {
     var nextPoll = ConditionLock<Void>.now + Self.pollingInterval
     while true {
-      let (descriptor, isPolling) = state.withLock { ($0.descriptor, $0.isPolling) }
+      let (descriptor, isPolling) = state.withLock { ($0.descriptor, !$0.refused.isEmpty) }
       // poll(2) ignores a negative descriptor.
       var sources = [waker.descriptor, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let rest = max(0, nextPoll - ConditionLock<Void>.now) / 1_000_000 + 1

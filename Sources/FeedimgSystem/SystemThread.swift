@@ -21,8 +21,12 @@ package enum SystemThread {
   /// - Returns: False if the thread cannot be started; `errno` has the reason.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(name, body))
-    let failure = withoutSignals { clinux_start(run, work.toOpaque()) }
-    guard failure != 0 else { return true }
+    var thread = pthread_t()
+    let failure = withoutSignals { pthread_create(&thread, nil, run, work.toOpaque()) }
+    guard failure != 0 else {
+      pthread_detach(thread)
+      return true
+    }
     work.release()
     errno = failure
     return false
@@ -33,7 +37,10 @@ package enum SystemThread {
     guard let context else { return nil }
     let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
     clinux_name(work.name)
-    clinux_forbid_cancellation()
+    // Swift cannot unwind.
+    pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), nil)
+    // This changes no behaviour, but glibc skips two atomic exchanges around each blocking call.
+    pthread_setcanceltype(Int32(PTHREAD_CANCEL_ASYNCHRONOUS), nil)
     work.body()
     return nil
   }

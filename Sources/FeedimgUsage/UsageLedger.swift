@@ -126,7 +126,7 @@ package final class UsageLedger: UsageKeeping {
   /// The counts of all days, and how many counts could not be read.
   ///
   /// - Throws: ``UsageFault`` where the database cannot be read.
-  package func all() throws(UsageFault) -> (usage: [NetworkUsage], foreignLineCount: Int) {
+  package func all() throws(UsageFault) -> (usage: [NetworkUsage], unreadableCount: Int) {
     let read = try read(nil)
     return (addingUnwritten(to: read?.usage ?? [], on: nil), read?.unreadableCount ?? 0)
   }

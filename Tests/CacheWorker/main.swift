@@ -173,7 +173,7 @@ case "trickle":
   let bytes = specimen.bytes
   for start in stride(from: 0, to: bytes.count, by: 64) {
     try bytes[start..<min(start + 64, bytes.count)].withUnsafeBytes { try writer.write($0) }
-    if start == 0 { writer.announce(try metadata(0)) }
+    if start == 0 { writer.writeRecoveryRecord(try metadata(0)) }
     say("\(min(start + 64, bytes.count))")
   }
   while !isToldToStop() {}

@@ -31,6 +31,27 @@ import Testing
     #expect(server.log.requests.first?["authorization"] != nil)
   }
 
+  @Test func `an image that was fetched with credentials is shown, pinned and removed by its URL`() throws {
+    let (folder, server) = (try TestFolder(), try LoadTests.makeServer())
+    let url = server.url("/original.jpg")
+    let load = ["load", url, "--network", "wifi"]
+    for credentials in [[], ["--header", "Authorization: ann"], ["--header", "Authorization: bob"]] {
+      #expect(try CommandRun(load + credentials, in: folder).status == 0)
+      let shown = try CommandRun(["cache", "show", url, "--json"], in: folder)
+      #expect(try shown.objects.first?["url"] == .string(url), "\(shown.errors)")
+    }
+    func pins() throws -> [Bool] {
+      try CommandRun(["cache", "list", "--json"], in: folder).objects.map { $0["pinned"] == .bool(true) }
+    }
+    #expect(try CommandRun(["cache", "pin", url], in: folder).status == 0)
+    #expect(try pins() == [true, true, true])
+    #expect(try CommandRun(["cache", "unpin", url], in: folder).status == 0)
+    #expect(try pins() == [false, false, false])
+    #expect(try CommandRun(["cache", "remove", url], in: folder).status == 0)
+    #expect(!folder.files(below: "cache").contains { $0.contains("/bodies/") })
+    #expect(try CommandRun(["cache", "remove", url], in: folder).status == 1)
+  }
+
   @Test func `no file of the cache contains a password`() throws {
     let server = try LoopbackServer { request in
       let link = "http://zoe7:s3cret@127.0.0.1\(request.path)"

@@ -1,6 +1,7 @@
-import FeedimgFeeds
 import FeedimgModel
 import Testing
+
+@testable import FeedimgFeeds
 
 /// Hostile, broken and long documents, and their encodings.
 @Suite struct DocumentTests {
@@ -211,7 +212,7 @@ import Testing
   @Test func `a document over the limit is refused, and one entry over its limit is skipped`() throws {
     let long = [UInt8](repeating: UInt8(ascii: " "), count: FeedReader.maximumLength + 1)
     #expect(error(long, .rss)?.code == .tooLong)
-    let text = String(repeating: "x", count: FeedReader.maximumEntryLength)
+    let text = String(repeating: "x", count: FeedLimits.entryLength)
     let rss =
       "<rss><channel><item><guid>1</guid>\(Self.enclosure)<description>\(text)</description></item><item>\(Self.enclosure)</item></channel></rss>"
     let document = try read(rss)
@@ -225,7 +226,7 @@ import Testing
 
   @Test func `only the first of many warnings are kept`() throws {
     let document = try read("[\(Array(repeating: "17", count: 1000).joined(separator: ","))]", .mastodon)
-    #expect(document.warnings.count == FeedDocument.maximumWarnings)
+    #expect(document.warnings.count == FeedLimits.warnings)
     #expect(document.warningCount == 1000)
   }
 }

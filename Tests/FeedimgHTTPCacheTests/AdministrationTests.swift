@@ -77,10 +77,10 @@ import Testing
     let head = ResponseHead(status: 200, fields: HTTPFields(), url: url)
     let metadata = ImageMetadata(key: url.key, role: .original, mediaType: "image/jpeg", head: head)
     for writer in [writer, late] { try picture(2, size: size).withUnsafeBytes { try writer.write($0) } }
-    writer.announce(metadata)
+    writer.writeRecoveryRecord(metadata)
     let other = DiskCache(folder, clock: clock)
     if removal == "clear" { try other.clear() } else { #expect(try other.removeEverywhere("a")) }
-    late.announce(metadata)
+    late.writeRecoveryRecord(metadata)
     #expect(throws: CacheError.self) { try late.keepPartial(metadata) }
     let error = #expect(throws: CacheError.self) { try writer.commit(metadata) }
     #expect(
@@ -95,6 +95,25 @@ import Testing
     }
     try cache.store(url.key, picture(3))
     #expect(cache.bytes(url.key) == picture(3))
+  }
+
+  @Test func `removing a URL removes the images and partial downloads of all accounts`() throws {
+    let (url, ann) = (try ImageURL("https://example.org/a.jpg"), fields("Authorization: ann"))
+    let keys = [url.key, AccountKey.of(url.key, ann), AccountKey.of(url.key, fields("Cookie: bob"))]
+    let others = ["\(url.key)?b", ResponseKey(url, ann).text, "https://example.org/a"]
+    for (number, key) in (keys + others).enumerated() {
+      try cache.store(key, picture(number))
+      let writer = try cache.makeWriter()
+      try picture(number).withUnsafeBytes { try writer.write($0) }
+      let head = ResponseHead(status: 200, fields: HTTPFields(), url: url)
+      try writer.keepPartial(ImageMetadata(key: key, role: .original, mediaType: "", head: head))
+    }
+    #expect(try Set(cache.keys(of: url.key)) == Set(keys))
+    #expect(try cache.removeEverywhere(url.key))
+    let isKept = keys.map { _ in false } + others.map { _ in true }
+    #expect(cache.contains(keys + others) == isKept)
+    #expect((keys + others).map { cache.partialDownload(of: $0) != nil } == isKept)
+    #expect(try !cache.removeEverywhere(url.key))
   }
 
   @Test func `after clearing no file contains a URL, not even of killed writers`() throws {
@@ -127,8 +146,11 @@ import Testing
     #expect(folder.bodies.count == 8)
   }
 
-  @Test func `a check can be stopped`() throws {
-    for number in 0..<10 { try cache.store("\(number)", picture(number)) }
-    #expect(try cache.verify { done, _ in done < 3 }.whole == 3)
+  @Test func `a check reports its progress`() throws {
+    for number in 0..<3 { try cache.store("\(number)", picture(number)) }
+    var told: [[Int]] = []
+    let result = try cache.verify { told.append([$0, $1]) }
+    #expect(result.whole == 3)
+    #expect(told == [[0, 3], [1, 3], [2, 3], [3, 3]])
   }
 }

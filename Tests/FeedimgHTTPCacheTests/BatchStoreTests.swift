@@ -89,7 +89,7 @@ import Testing
     _ = try begin([("https://a/1", picture(1)), ("https://a/1", picture(2))], in: cache)
     end()
     #expect(cache.bytes("https://a/1") == picture(2))
-    #expect(folder.bodies.count == 1)
+    #expect(folder.bodies.count == 2, "a program may know the path of the replaced file")
     #expect(try cache.info().entries == 1)
   }
 

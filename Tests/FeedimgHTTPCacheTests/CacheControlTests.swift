@@ -32,4 +32,10 @@ import Testing
     let head = ResponseHead(status: 200, fields: HTTPFields(fields), url: try ImageURL("https://a/"))
     #expect(!storageAllowed(head: head))
   }
+
+  @Test func `spaces and tabs around a value are removed`() {
+    for (text, value) in [(" \ta b\t ", "a b"), ("  ", ""), ("a", "a")] {
+      #expect(Substring(text).trimmed == value)
+    }
+  }
 }

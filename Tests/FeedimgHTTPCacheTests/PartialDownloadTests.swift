@@ -145,7 +145,7 @@ import Testing
 }
 
 /// The files that killed writers leave.
-@Suite struct AnnouncedBodyTests {
+@Suite struct RecoveryRecordTests {
   let folder: TestFolder
   let clock = TestClock(Double(time(nil)))
   let cache: DiskCache
@@ -159,25 +159,25 @@ import Testing
     ImageMetadata(key: key, role: .original, mediaType: "", response: try response("ETag: \"1\""))
   }
 
-  private func notePath() throws -> String {
+  private func recordPath() throws -> String {
     folder.cache + "/" + (try #require(folder.files("partial").first { $0.hasSuffix(".head") }))
   }
 
-  /// Leaves a body with its note as a killed writer does, whose locks the kernel has released.
+  /// Leaves a body with its recovery record as a killed writer does, whose locks the kernel has released.
   private func leave(_ key: String, _ bytes: [UInt8], boot: String? = nil) throws {
     let writer = try cache.makeWriter()
     try bytes.withUnsafeBytes { try writer.write($0) }
-    writer.announce(try metadata(key))
+    writer.writeRecoveryRecord(try metadata(key))
     let name = try #require(folder.incoming.first)
     overwrite("\(folder.cache)/incoming/\(Self.name)", content(of: "\(folder.cache)/\(name)"))
-    let note = content(of: try notePath())
+    let record = content(of: try recordPath())
     writer.discard()
-    overwrite(leftPath(key), boot.map { note.dropLast(36) + Array($0.utf8) } ?? note)
+    overwrite(leftPath(key), boot.map { record.dropLast(36) + Array($0.utf8) } ?? record)
   }
 
   private static let name = "0123456789abcdef"
 
-  /// The path of the note that ``leave(_:_:boot:)`` writes.
+  /// The path of the recovery record that ``leave(_:_:boot:)`` writes.
   private func leftPath(_ key: String) -> String {
     "\(folder.cache)/partial/\(Checksum.of(key).hexadecimal).\(Self.name).head"
   }
@@ -197,7 +197,7 @@ import Testing
     let writers = try (0..<2).map { _ in try cache.makeWriter() }
     for (index, writer) in writers.enumerated() {
       try picture(1, size: 100 + index).withUnsafeBytes { try writer.write($0) }
-      writer.announce(try metadata("a"))
+      writer.writeRecoveryRecord(try metadata("a"))
     }
     #expect(folder.files("partial").count == 2)
     writers[0].discard()
@@ -220,10 +220,10 @@ import Testing
     #expect(cache.partialDownload(of: "a") == nil)
   }
 
-  @Test func `the file of a living writer is its own, and a note without a body is invalid`() throws {
+  @Test func `the file of a living writer is its own, and a record without a body is invalid`() throws {
     let writer = try cache.makeWriter()
     try picture(1).withUnsafeBytes { try writer.write($0) }
-    writer.announce(try metadata("a"))
+    writer.writeRecoveryRecord(try metadata("a"))
     #expect(cache.partialDownload(of: "a") == nil)
     cache.sweepIncoming()
     #expect(folder.incoming.count == 1)
@@ -232,15 +232,15 @@ import Testing
     #expect(cache.bytes("a") == picture(1))
   }
 
-  @Test func `a flipped bit in a note makes it invalid`() throws {
+  @Test func `a flipped bit in a recovery record makes it invalid`() throws {
     try leave("a", picture(1))
     let path = leftPath("a")
     let whole = content(of: path)
     for index in whole.indices {
       var damaged = whole
       damaged[index] ^= 1
-      for note in [damaged, Array(whole[..<index])] {
-        overwrite(path, note)
+      for record in [damaged, Array(whole[..<index])] {
+        overwrite(path, record)
         #expect(cache.partialDownload(of: "a") == nil, "byte \(index)")
       }
     }

@@ -1,7 +1,8 @@
-import FeedimgHTTPCache
 import FeedimgModel
 import Glibc
 import Testing
+
+@testable import FeedimgHTTPCache
 
 /// Files whose paths programs know, when a new version of their image is stored.
 @Suite struct ReplacedBodyTests {
@@ -11,8 +12,7 @@ import Testing
 
   init() throws {
     folder = try TestFolder()
-    var limits = CacheLimits(originals: ByteCount(16_000), thumbnails: ByteCount(16_000), unusedDays: 7)
-    limits.replacedSeconds = 600
+    let limits = CacheLimits(originals: ByteCount(16_000), thumbnails: ByteCount(16_000), unusedDays: 7)
     cache = DiskCache(folder, limits: limits, clock: clock)
   }
 
@@ -68,6 +68,43 @@ import Testing
     }
     #expect(paths.suffix(3).map { access($0, F_OK) } == [0, 0, 0])
     #expect(paths.dropLast(3).allSatisfy { access($0, F_OK) != 0 })
+  }
+
+  @Test func `a replaced file goes if the new version takes the rest of the limit`() throws {
+    let first = try cache.store("a", picture(1, size: 2000))
+    try cache.store("a", picture(2, size: 14_001))
+    #expect(!exists(first))
+    #expect(try cache.info().originals.size == ByteCount(14_001))
+  }
+
+  @Test func `the replaced file of a pinned image evicts others of its role`() throws {
+    for number in 0..<16 {
+      clock += 1
+      try cache.store("\(number)", picture(number))
+    }
+    #expect(try cache.pin("15"))
+    try cache.store("16", picture(16))
+    let pinned = try #require(cache.image(of: "15"))
+    try cache.store("15", picture(17))
+    #expect(exists(pinned))
+    #expect(try cache.info().originals.size == ByteCount(16_000))
+    #expect(cache.contains(["0", "1", "15"]) == [false, true, true])
+  }
+
+  @Test func `a trim removes old replaced files, and those above an eighth of a lower limit`() throws {
+    let first = try cache.store("a", picture(1, size: 2000))
+    let second = try cache.store("a", picture(2))
+    #expect(try cache.trim() == CacheTrimming())
+    cache.limits.originals = ByteCount(2500)
+    #expect(try cache.trim() == CacheTrimming(size: ByteCount(2000)))
+    #expect(!exists(first) && exists(second), "no image is evicted")
+    cache.limits.originals = ByteCount(16_000)
+    try cache.store("a", picture(3))
+    clock += 599
+    #expect(try cache.trim() == CacheTrimming())
+    clock += 1
+    #expect(try cache.trim() == CacheTrimming(size: ByteCount(1000)))
+    #expect(!exists(second) && cache.bytes("a") == picture(3))
   }
 
   @Test(arguments: ["remove", "clear", "trim"])

@@ -20,6 +20,8 @@ import Testing
     }
     let probe = try Child([Child.worker, "probe", folder.cache])
     #expect(probe.lines() == ["present 48 whole 48", "stored"])
+    // An hour later, the files of earlier versions are removed.
+    try DiskCache(folder: folder.cache, limits: .roomy, clock: { SystemClock.seconds() + 3600 }).trim()
     #expect(folder.bodies.count == 48)
     #expect(folder.incoming.isEmpty)
   }
@@ -68,8 +70,8 @@ import Testing
   /// Rows, bodies and totals agree, and no file of a killed process is left.
   private func expectAccord(limit: Int) throws {
     let limits = CacheLimits(originals: ByteCount(limit), thumbnails: ByteCount(limit), unusedDays: 7)
-    let cache = DiskCache(folder: folder.cache, limits: limits, clock: SystemClock.seconds)
-    // The next stored image repairs what the last writer left.
+    let cache = DiskCache(folder: folder.cache, limits: limits, clock: { SystemClock.seconds() + 3600 })
+    // The next stored image repairs what the last writer left, and an hour later removes the replaced bodies.
     try cache.store("next", picture(1))
     let before = try cache.info()
     let rows = Set(try cache.list().map(\.path))

@@ -158,6 +158,8 @@ import Testing
     for number in 0..<100 { try store(number, "Vary: User-Agent", to: "User-Agent: \(number)") }
     let entries = try cache.info().entries
     #expect((2...5).contains(entries))
+    clock += 600
+    try cache.trim()
     #expect(folder.bodies.count == entries)
     #expect(cache.read(Self.key, for: fields("User-Agent: 99"))?.bytes == picture(99))
     #expect(cache.read(Self.key, for: fields("User-Agent: 0"))?.bytes == picture(0))
@@ -184,6 +186,7 @@ import Testing
     try store(2, "Vary: Accept", to: "Accept: webp")
     #expect(cache.read(Self.key, for: fields("Accept: webp"))?.bytes == picture(2))
     #expect(cache.read(Self.key, for: fields("Accept: avif"))?.bytes == picture(1))
+    #expect(try cache.keys(of: Self.key) == [Self.key])
     #expect(try cache.remove(Self.key))
     #expect(folder.bodies.isEmpty)
     #expect(try !cache.remove(Self.key))

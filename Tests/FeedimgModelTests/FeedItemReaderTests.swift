@@ -132,6 +132,16 @@ import Testing
     #expect(error?.line == 2)
   }
 
+  @Test func `a long item is read although others follow it`() throws {
+    let items = [13, 5].map { mebibytes in
+      let text = String(repeating: "a", count: mebibytes << 20)
+      return #"{"originalImage": "https://x.example/a", "alt": "\#(text)"}"#
+    }
+    // After 12 MiB, the first item is still incomplete. The next 6 MiB complete it and exceed the limit.
+    let read = try Self.read(Array(items.joined(separator: "\n").utf8), pieces: 3 << 20)
+    #expect(read.count == 2)
+  }
+
   @Test(arguments: 0..<20)
   func `a damaged document reads the same in pieces and as a whole`(seed: UInt64) throws {
     var random = SplitMix(state: seed)

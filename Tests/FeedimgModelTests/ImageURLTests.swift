@@ -63,6 +63,19 @@ struct ImageURLTests {
   }
 
   @Test(arguments: [
+    ("http://x.example/a by 0123456789abcdef", "http://x.example/a", "the hash of credentials"),
+    ("http://x.example/a by 0123456789abcdef by fedcba9876543210", "http://x.example/a", "two of them"),
+    ("http://x.example/a by ann.jpg", "http://x.example/a by ann.jpg", "the user's words"),
+    ("http://x/ by 0123456789abcdef.jpg", "http://x/ by 0123456789abcdef.jpg", "not the end"),
+    ("http://x.example/a by 0123456789abcdeg", "http://x.example/a by 0123456789abcdeg", "not a hash"),
+    ("http://ann:pass by word@x.example/a", "http://x.example/a", "a password with spaces"),
+    (" by 0123456789abcdef", "", "no URL"), (" by ", " by ", "too short"),
+  ])
+  func `only a hash at the end is left out of a shown text`(text: String, shown: String, because: String) {
+    #expect(ImageURL.withoutCredentials(text) == shown, "\(because)")
+  }
+
+  @Test(arguments: [
     ("http://x.example/a@b", "http://x.example/a@b"), ("http://ann:pw@x.example/a", "http://x.example/a"),
     ("HTTPS://ann@x.example:8443?q=a@b", "HTTPS://x.example:8443?q=a@b"),
     ("http://a@b@x.example/", "http://x.example/"), ("http://:@x.example#@", "http://x.example#@"),

@@ -41,9 +41,9 @@ struct FormatTests {
   {
     let text = try #require(Self.equals.first { $0.name == name }?.text)
     let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8))
-    #expect(table.columns == [.network])
     #expect(table.rules.map(\.outcome.image) == [.cached, .original])
     #expect(table.rules.map { $0.conditions.map(\.text) } == [["offline"], []])
+    #expect(table.rules[0].conditions.map(\.fact) == [.network])
     _ = try CompiledPolicy(table)
   }
 
@@ -84,6 +84,15 @@ struct FormatTests {
       try situation.set(fact: fact, to: value)
       #expect(policy.decide(situation).rule == (holding.contains(value) ? 1 : 2), "\(value)")
     }
+  }
+
+  @Test(arguments: [("-", false), ("not no", true)])
+  func `a column without conditions makes no fact necessary`(cell: String, needsCost: Bool) throws {
+    let text = "| network | metered | → image |\n|--|--|--|\n| - | \(cell) | original |\n| - | - | cached |\n"
+    let table = try PolicyTable(name: "x", fileName: "x.md", markdown: Array(text.utf8))
+    let policy = try CompiledPolicy(table)
+    #expect(policy.needsCost == needsCost)
+    #expect(!policy.depends(on: .network))
   }
 
   @Test func `every table under the heading of promises is read`() throws {

@@ -20,7 +20,7 @@ struct MutationTests {
     let cases = try Shipped.cases(name)
     let file = try #require(ShippedPolicies.all.first { $0.name == name })
     var equivalent: [String] = []
-    for mutant in Self.mutants(of: String(decoding: file.text, as: UTF8.self), columns: original.columns)
+    for mutant in Self.mutants(of: String(decoding: file.text, as: UTF8.self))
     where try !Self.isNoticed(mutant.text, cases) {
       let table = try PolicyTable(name: name, fileName: "\(name).md", markdown: Array(mutant.text.utf8))
       #expect(try Self.isEquivalent(table, original), "\(mutant.name) goes unnoticed")
@@ -54,10 +54,12 @@ struct MutationTests {
 
   // MARK: Mutations
 
-  private static func mutants(of text: String, columns: [Fact]) -> [Mutant] {
+  private static func mutants(of text: String) -> [Mutant] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard let header = lines.firstIndex(where: { $0.hasPrefix("|") }) else { return [] }
     let rows = lines[(header + 2)...].prefix { $0.hasPrefix("|") }.indices
+    let names = cells(lines[header])
+    let columns = names.compactMap { try? Fact(typed: $0) }
     func mutant(_ name: String, _ change: (inout [String]) -> Void) -> Mutant {
       var changed = lines
       change(&changed)
@@ -69,7 +71,6 @@ struct MutationTests {
       for (other, otherRow) in zip(1..., rows) where other > number {
         mutants.append(mutant("swap rules \(number) and \(other)") { $0.swapAt(row, otherRow) })
       }
-      let names = cells(lines[header])
       for (place, cell) in cells(lines[row]).enumerated() {
         let choices = place < columns.count ? conditions(cell, columns[place]) : outcomes(cell, names[place])
         for choice in choices where choice != cell {

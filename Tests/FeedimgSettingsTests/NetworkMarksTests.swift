@@ -120,4 +120,20 @@ struct NetworkMarksTests {
     #expect(await changes.next()?.markedNetworks == [.ssid("Home"): .yes])
     #expect(store.currentSettings().markedNetworks == [.ssid("Home"): .yes])
   }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a watcher of the marks is not called for other settings`() async throws {
+    let store = SettingsStore(folder: folder.path)
+    let (marks, continuation) = AsyncStream.makeStream(of: [NetworkName: Metered].self)
+    let watcher = store.watchMarks { continuation.yield(store.currentSettings().markedNetworks) }
+    // The thread calls older watchers first.
+    var changes = store.changes().makeAsyncIterator()
+    #expect(await changes.next()?.markedNetworks == [:])
+    _ = try file.set(.cacheExpiryDays, to: "30")
+    #expect(await changes.next()?.cacheExpiryDays == 30)
+    _ = try file.mark(.ssid("Home"), .yes)
+    var calls = marks.makeAsyncIterator()
+    #expect(await calls.next() == [.ssid("Home"): .yes])
+    withExtendedLifetime(watcher) {}
+  }
 }

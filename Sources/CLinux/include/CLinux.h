@@ -1,7 +1,7 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
-// The parts of glibc that Swift's Glibc module hides, and threads that can be joined: Swift 6.3 cannot store pthread_t.
+// The parts of glibc that Swift's Glibc module hides.
 
 // eventfd(2).
 #include <sys/eventfd.h>
@@ -17,14 +17,6 @@ const char *clinux_program(void);
 
 // Names the calling thread for debuggers and `top -H`; the first 15 bytes count (prctl(2)).
 void clinux_name(const char *name);
-
-// Forbids pthread_cancel(3) for the calling thread, as Swift cannot unwind.
-//
-// Otherwise glibc marks the thread as cancellable around each blocking call, with two atomic exchanges.
-void clinux_forbid_cancellation(void);
-
-// Starts a detached thread. Returns 0, or the error number if the system refuses.
-int clinux_start(void *(*run)(void *context), void *context);
 
 // Makes all threads share one arena, which keeps freed blocks of at most this many bytes (mallopt(3)).
 void clinux_share_arena(int reused);

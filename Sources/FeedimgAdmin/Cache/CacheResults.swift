@@ -95,8 +95,6 @@ public struct CacheCheck: Sendable, Hashable {
   public var damaged: [String]
   /// The URLs of images that could not be read now and were kept.
   public var unreadable: [String]
-  /// Always zero, because the check removes files without an entry in the index.
-  public var restored: Int
 
   /// Whether all remaining images are intact and readable.
   public var isIntact: Bool { damaged.isEmpty && unreadable.isEmpty }
@@ -106,14 +104,13 @@ public struct CacheCheck: Sendable, Hashable {
     removed = verification.removed.map(ImageURL.withoutCredentials)
     damaged = verification.damaged.map(ImageURL.withoutCredentials)
     unreadable = verification.unreadable.map(ImageURL.withoutCredentials)
-    restored = 0
   }
 
-  /// The result as one line of JSON.
+  /// The result as one line of JSON; `restored` is 0, because the check removes files without an entry in the index.
   public var json: String {
     line([
       "whole": .integer(whole), "removed": list(removed), "damaged": list(damaged),
-      "unreadable": list(unreadable), "restored": .integer(restored),
+      "unreadable": list(unreadable), "restored": .integer(0),
     ])
   }
 }

@@ -168,10 +168,15 @@ public struct CachedImageDetails: Sendable, Hashable {
 extension ImageCache {
   /// The details of the image of a URL; reading them does not count as a use.
   ///
+  /// If the cache has several, it takes the one that was fetched without credentials, otherwise any.
+  ///
   /// - Parameter url: The URL of the image.
   /// - Returns: Nil if the cache has no such image or cannot be read.
   public func details(of url: ImageURL) -> CachedImageDetails? {
-    guard let stored = cache.image(of: url.key), let response = stored.response else { return nil }
+    let keys = (try? cache.keys(of: url.key)) ?? []
+    guard let stored = keys.lazy.compactMap(cache.image(of:)).first, let response = stored.response else {
+      return nil
+    }
     return CachedImageDetails(
       CachedImage(stored),
       response,

@@ -46,18 +46,6 @@ public struct ImageCache: Sendable {
     try naming { () throws(CacheError) in CacheSummary(try cache.info()) }
   }
 
-  /// All images, the most recently used first.
-  ///
-  /// - Throws: ``ConfigurationError`` if the cache cannot be read.
-  public func images() throws(ConfigurationError) -> [CachedImage] {
-    var images: [CachedImage] = []
-    try forEachImage {
-      images.append($0)
-      return true
-    }
-    return images
-  }
-
   /// Calls the body for each image, without loading the whole list into memory.
   ///
   /// - Parameters:
@@ -84,19 +72,20 @@ public struct ImageCache: Sendable {
 
   /// Pins the image of a URL, so that it is neither evicted nor expires.
   ///
-  /// Pinned images have their own limit. A newer version of the image inherits the pin.
+  /// Pinned images have their own limit. A newer version of the image inherits the pin. If the cache has several
+  /// images, fetched with different credentials, it pins all.
   ///
   /// - Parameter url: The URL of the image.
   /// - Returns: False if the cache has no such image.
   /// - Throws: ``ConfigurationError`` if pinned images would exceed their limit, or the cache cannot be
-  ///   written.
+  ///   written. Images that were pinned before stay pinned.
   public func pin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
     // The limits of a running program may be older than the settings.
     cache.follow(settings.currentSettings())
-    return try naming { () throws(CacheError) in try cache.pin(url.key) }
+    return try forEachKey(of: url, cache.pin)
   }
 
-  /// Unpins the image of a URL, which stays in the cache for now.
+  /// Unpins the image of a URL, for all credentials; it stays in the cache for now.
   ///
   /// - Parameter url: The URL of the image.
   /// - Returns: False if the cache has no such image.
@@ -104,17 +93,16 @@ public struct ImageCache: Sendable {
   ///   cannot be written.
   public func unpin(_ url: ImageURL) throws(ConfigurationError) -> Bool {
     cache.follow(settings.currentSettings())
-    return try naming { () throws(CacheError) in try cache.unpin(url.key) }
+    return try forEachKey(of: url, cache.unpin)
   }
 
   /// Reads every image, removes damaged ones, and repairs differences between files and index.
   ///
-  /// - Parameter progress: Receives the number of checked images and the approximate total; returns false to
-  ///   stop.
+  /// - Parameter progress: Receives the number of checked images and the approximate total.
   /// - Returns: The number of images, and the removed and repaired ones.
   /// - Throws: ``ConfigurationError`` if the cache cannot be read.
   public func verify(
-    progress: (_ done: Int, _ count: Int) -> Bool = { _, _ in true }
+    progress: (_ done: Int, _ count: Int) -> Void = { _, _ in }
   ) throws(ConfigurationError) -> CacheCheck {
     try naming { () throws(CacheError) in CacheCheck(try cache.verify(progress: progress)) }
   }
@@ -126,17 +114,17 @@ public struct ImageCache: Sendable {
   ///
   /// - Parameters:
   ///   - size: The most bytes to keep; nil to apply only the limits.
-  ///   - progress: Receives the number of removed images; returns false to stop.
+  ///   - progress: Receives the number of removed images.
   /// - Returns: The number of removed images, and the freed bytes.
   /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func trim(
     to size: ByteCount? = nil,
-    progress: (_ removed: Int) -> Bool = { _ in true }
+    progress: (_ removed: Int) -> Void = { _ in }
   ) throws(ConfigurationError) -> CacheTrim {
     try naming { () throws(CacheError) in CacheTrim(try cache.trim(to: size, progress: progress)) }
   }
 
-  /// Removes the image of a URL, also from the memory of all programs that use the cache.
+  /// Removes the image of a URL, for all credentials, also from the memory of all programs that use the cache.
   ///
   /// Those programs drop all images in memory, and do not keep those that they are loading. The other images stay on
   /// the disk.
@@ -161,6 +149,18 @@ public struct ImageCache: Sendable {
       try cache.clear()
       if let info { return CacheSummary(info) }
       return CacheSummary(try cache.info())
+    }
+  }
+
+  /// Runs the body for each key of a URL; returns whether it has found an image.
+  private func forEachKey(
+    of url: ImageURL,
+    _ body: (String) throws(CacheError) -> Bool
+  ) throws(ConfigurationError) -> Bool {
+    try naming { () throws(CacheError) in
+      var isFound = false
+      for key in try cache.keys(of: url.key) where try body(key) { isFound = true }
+      return isFound
     }
   }
 

@@ -100,6 +100,11 @@ extension Policies {
   }
 }
 
+extension ImageLoader {
+  /// The policy in force as one line of JSON, in the form of ``Policies/schema``.
+  package var policyJSON: String { policy.current().table.json.text(.compact) }
+}
+
 /// The description of a policy in its file.
 enum Prose {
   /// The first paragraph that is neither a heading nor a table, or the `description` of JSON; one line, or empty.

@@ -46,7 +46,7 @@ public struct Usage: Sendable {
   /// - Returns: The sums by day, and the rest of the budget.
   /// - Throws: ``ConfigurationError`` if the ledger cannot be read.
   public func report(days count: Int = 30) throws(ConfigurationError) -> UsageReport {
-    let (all, foreignLineCount) = try naming { () throws(UsageFault) in try ledger.all() }
+    let (all, unreadableCount) = try naming { () throws(UsageFault) in try ledger.all() }
     let today = ledger.today()
     // Time zones differ by at most 26 hours, so a day of another time zone is at most two days ahead.
     let latest = today.advanced(by: 2)
@@ -59,7 +59,7 @@ public struct Usage: Sendable {
       budget: CellularBudget(settings.currentSettings(), today: today) { period in
         all.filter { period.contains($0.day) }
       },
-      foreignLineCount: foreignLineCount,
+      unreadableCount: unreadableCount,
       folder: folder,
       earlier: all.filter { $0.day >= month && $0.day < days.lowerBound }
     )

@@ -12,7 +12,7 @@ public struct UsageReport: Sendable, Hashable {
   /// The monthly budget; nil if the user has set none.
   public var budget: CellularBudget?
   /// The number of unreadable entries in the ledger, which are not counted.
-  public var foreignLineCount = 0
+  public var unreadableCount = 0
   /// The folder of the ledgers.
   public var folder: String
   /// The data of the first month before the first day of the report.
@@ -61,7 +61,7 @@ extension UsageReport {
       "days": .array(usage.map { Self.entry($0, "day", $0.day.description) }),
       "months": .array(months.map { Self.entry($0, "month", $0.day.monthText) }),
       "total": ["bytes": .integer(total.received.bytes), "transfers": .integer(total.transfers)],
-      "budget": budget.map(Self.entry) ?? .null, "foreignLines": .integer(foreignLineCount),
+      "budget": budget.map(Self.entry) ?? .null, "foreignLines": .integer(unreadableCount),
       "folder": .string(folder),
     ]
     return value.text(.compact)

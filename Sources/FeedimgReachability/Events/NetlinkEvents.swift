@@ -46,14 +46,9 @@ package final class NetlinkEvents {
   }
 
   /// Discards the events that have arrived.
-  package func discard() {
-    _ = drain()
-  }
-
-  /// Discards the events that have arrived.
   ///
   /// - Returns: Whether there were any, and whether the kernel dropped some.
-  func drain() -> ArrivedEvents {
+  @discardableResult package func drain() -> ArrivedEvents {
     var events = ArrivedEvents.none
     while true {
       // Reading a part of a datagram discards the rest.
@@ -72,7 +67,7 @@ package final class NetlinkEvents {
 }
 
 /// The events that had arrived.
-enum ArrivedEvents {
+package enum ArrivedEvents {
   case none
   case some
   /// More than the socket could hold.

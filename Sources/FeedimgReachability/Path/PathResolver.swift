@@ -65,11 +65,11 @@ struct PathResolver<Kernel: KernelQuerying> {
 
   /// The paths over the other next hops of a path's route, which some packets take.
   func pathsOfOtherNextHops(_ path: NetworkPath) throws(NetlinkError) -> [NetworkPath] {
-    var ways: [NetworkPath] = []
+    var paths: [NetworkPath] = []
     for nextHop in path.route.nextHops where !nextHop.isDead && nextHop.index != path.nextHop.index {
-      if case .path(let way) = try follow(nextHop, of: path.route) { ways.append(way) }
+      if case .path(let found) = try follow(nextHop, of: path.route) { paths.append(found) }
     }
-    return ways
+    return paths
   }
 
   private func follow(_ route: Route) throws(NetlinkError) -> PathFinding {
@@ -133,21 +133,21 @@ struct PathResolver<Kernel: KernelQuerying> {
   ///
   /// Paths over hardware take precedence over those over software. Obstructed paths do not count.
   func gather(_ links: [Link], below path: NetworkPath) throws(NetlinkError) -> PathFinding {
-    var ways: [NetworkPath] = []
+    var paths: [NetworkPath] = []
     for link in links {
-      if case .path(let way) = try descend(to: link, path) { ways.append(way) }
+      if case .path(let found) = try descend(to: link, path) { paths.append(found) }
     }
     let bottom = path.links.last?.name ?? ""
-    if ways.contains(where: { !$0.end.isVirtual }) { ways.removeAll { $0.end.isVirtual } }
-    guard let first = ways.first else {
+    if paths.contains(where: { !$0.end.isVirtual }) { paths.removeAll { $0.end.isVirtual } }
+    guard let first = paths.first else {
       return finish(path, with: .unclear("no link below `\(bottom)` is usable"))
     }
-    guard ways.allSatisfy({ $0.end.medium == first.end.medium }) else {
+    guard paths.allSatisfy({ $0.end.medium == first.end.medium }) else {
       let reason = "the links below `\(bottom)` are of several kinds"
       return finish(path, with: LinkClass(medium: .other, reason: reason))
     }
     // If one of them is a phone, the dearer class decides.
-    return .path(ways.first { $0.end.isTether } ?? first)
+    return .path(paths.first { $0.end.isTether } ?? first)
   }
 
   private func ports(of link: Link) throws(NetlinkError) -> [Link] {
