@@ -17,20 +17,20 @@ public func feedimg_loader_store(
   _ callback: feedimg_done_callback?,
   _ payload: UnsafeMutableRawPointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     let (url, cache) = (try imageURL(url), try CachePolicy(cache))
     let role = try ImageVariant.Role(role)
-    guard length >= 0 else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`length` is too large") }
+    guard length >= 0 else { throw CallError(FEEDIMG_ERROR_ARGUMENT, "`length` is too large") }
     let content = [UInt8](UnsafeRawBufferPointer(start: try given(bytes, "bytes"), count: length))
     let callbacks = loader.callbacks
     let (owner, callback) = (callbacks.register(), Callback(callback, payload))
     PipelineActor.task { [loader = loader.loader] in
-      var failure: Failure?
+      var failure: CallError?
       do throws(LoadError) {
         try await loader.store(content, for: url, as: role, cache: cache)
       } catch {
-        failure = Failure(error)
+        failure = CallError(error)
       }
       callbacks.postEnd(owner, failure, callback)
     }
@@ -45,7 +45,7 @@ public func feedimg_loader_cached(
   _ callback: feedimg_cached_callback?,
   _ payload: UnsafeMutableRawPointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     let (url, cache) = (try imageURL(url), try CachePolicy(cache))
     let callback = try given(Callback(callback, payload), "callback")
@@ -90,16 +90,16 @@ public func feedimg_loader_clear_cache(
   _ callback: feedimg_done_callback?,
   _ payload: UnsafeMutableRawPointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     let callbacks = loader.callbacks
     let (owner, callback) = (callbacks.register(), Callback(callback, payload))
     PipelineActor.task { [loader = loader.loader] in
-      var failure: Failure?
+      var failure: CallError?
       do throws(ConfigurationError) {
         try await loader.clearCache()
       } catch {
-        failure = Failure(error)
+        failure = CallError(error)
       }
       callbacks.postEnd(owner, failure, callback)
     }
@@ -108,7 +108,7 @@ public func feedimg_loader_clear_cache(
 
 extension CallbackQueue {
   /// Posts the last callback of an operation that has no other result.
-  func postEnd(_ owner: Owner, _ failure: Failure?, _ callback: Callback<feedimg_done_callback>?) {
+  func postEnd(_ owner: Owner, _ failure: CallError?, _ callback: Callback<feedimg_done_callback>?) {
     post(owner, isLast: true) {
       guard let callback else { return }
       let record = failure.map(ErrorRecord.init)
@@ -118,21 +118,21 @@ extension CallbackQueue {
 }
 
 extension ImageVariant.Role {
-  fileprivate init(_ role: feedimg_role) throws(Failure) {
+  fileprivate init(_ role: feedimg_role) throws(CallError) {
     switch role {
     case FEEDIMG_ORIGINAL: self = .original
     case FEEDIMG_THUMBNAIL: self = .thumbnail
-    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "`role` is \(role.rawValue)")
+    default: throw CallError(FEEDIMG_ERROR_ARGUMENT, "`role` is \(role.rawValue)")
     }
   }
 }
 
 /// Reads a URL.
-private func imageURL(_ pointer: UnsafePointer<CChar>?) throws(Failure) -> ImageURL {
+private func imageURL(_ pointer: UnsafePointer<CChar>?) throws(CallError) -> ImageURL {
   let text = try given(text(pointer), "url")
   do throws(ImageURLError) {
     return try ImageURL(text)
   } catch {
-    throw Failure(FEEDIMG_ERROR_ARGUMENT, "`url`: \(error)")
+    throw CallError(FEEDIMG_ERROR_ARGUMENT, "`url`: \(error)")
   }
 }

@@ -42,11 +42,13 @@ final class CallbackQueue: Sendable {
   private let waker: Waker?
 
   /// Makes a queue; a thread of it runs the callbacks, or ``dispatch()`` does.
-  init(hasThread: Bool) throws(Failure) {
+  init(hasThread: Bool) throws(CallError) {
     waker = hasThread ? nil : Waker()
-    guard hasThread || waker != nil else { throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no descriptor is left") }
+    guard hasThread || waker != nil else {
+      throw CallError(FEEDIMG_ERROR_UNAVAILABLE, "no descriptor is left")
+    }
     guard !hasThread || SystemThread.start("feedimg-calls", { [self] in runUntilClosed() }) else {
-      throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no thread is left")
+      throw CallError(FEEDIMG_ERROR_UNAVAILABLE, "no thread is left")
     }
   }
 

@@ -18,8 +18,8 @@ func release<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) 
 }
 
 /// Returns an argument of a function; NULL is a failure.
-func given<Value>(_ argument: Value?, _ name: StaticString) throws(Failure) -> Value {
-  guard let argument else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`\(name)` is NULL") }
+func given<Value>(_ argument: Value?, _ name: StaticString) throws(CallError) -> Value {
+  guard let argument else { throw CallError(FEEDIMG_ERROR_ARGUMENT, "`\(name)` is NULL") }
   return argument
 }
 
@@ -28,7 +28,7 @@ func given<Object: AnyObject>(
   _ handle: OpaquePointer?,
   _ name: StaticString,
   as type: Object.Type
-) throws(Failure) -> Object {
+) throws(CallError) -> Object {
   try given(object(handle, as: type), name)
 }
 
@@ -47,7 +47,7 @@ final class CText: @unchecked Sendable {
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
 
 /// Returns a copy of a text that the program frees.
-func copy(_ text: String) throws(Failure) -> UnsafeMutablePointer<CChar> {
-  guard let copy = strdup(text) else { throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no memory is left") }
+func copy(_ text: String) throws(CallError) -> UnsafeMutablePointer<CChar> {
+  guard let copy = strdup(text) else { throw CallError(FEEDIMG_ERROR_UNAVAILABLE, "no memory is left") }
   return copy
 }

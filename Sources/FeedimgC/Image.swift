@@ -20,7 +20,7 @@ final class ImageHandle: Sendable {
     self.image = image
     (mediaType, url) = (CText(image.mediaType), CText(image.variant.url.description))
     (path, why) = (CText(image.path), CText(image.resolution.why))
-    failure = image.failure.map { ErrorRecord(Failure($0)) }
+    failure = image.failure.map { ErrorRecord(CallError($0)) }
   }
 
   var json: CText {
@@ -101,7 +101,7 @@ public func feedimg_image_pixels(
   _ out: UnsafeMutablePointer<feedimg_pixels>?,
   _ image: OpaquePointer?
 ) -> CInt {
-  attemptCount { () throws(Failure) in
+  attemptCount { () throws(CallError) in
     try writePixels(try given(image, "image", as: ImageHandle.self).image.bitmap, to: out)
   }
 }
@@ -114,7 +114,7 @@ func stableAddress(of bytes: [UInt8]) -> UnsafeRawPointer? {
 }
 
 /// Writes the pixels of a bitmap that a handle holds; returns 1, or 0 without a bitmap.
-func writePixels(_ bitmap: Bitmap?, to out: UnsafeMutablePointer<feedimg_pixels>?) throws(Failure) -> CInt {
+func writePixels(_ bitmap: Bitmap?, to out: UnsafeMutablePointer<feedimg_pixels>?) throws(CallError) -> CInt {
   let out = try given(out, "out")
   guard let bitmap else { return 0 }
   let pixels = feedimg_pixels(

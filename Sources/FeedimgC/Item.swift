@@ -17,16 +17,16 @@ public func feedimg_item_new(
   _ out: UnsafeMutablePointer<OpaquePointer?>?,
   _ json: UnsafePointer<CChar>?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let (out, json) = (try given(out, "out"), try given(text(json), "json"))
     let items: [FeedItem]
     do throws(FeedItemError) {
       items = try FeedItem.items(json: Array(json.utf8))
     } catch {
-      throw Failure(FEEDIMG_ERROR_ITEM, error.description)
+      throw CallError(FEEDIMG_ERROR_ITEM, error.description)
     }
     guard let item = items.first, items.count == 1 else {
-      throw Failure(FEEDIMG_ERROR_ITEM, "expected one item, found \(items.count)")
+      throw CallError(FEEDIMG_ERROR_ITEM, "expected one item, found \(items.count)")
     }
     out.pointee = handle(ItemHandle(item))
   }

@@ -33,7 +33,7 @@ extension LoaderHandle {
         switch result {
         case .success(let image): callback.function(nil, handle(ImageHandle(image)), callback.payload)
         case .failure(let error):
-          let record = ErrorRecord(Failure(error))
+          let record = ErrorRecord(CallError(error))
           withExtendedLifetime(record) { callback.function(record.pointer, nil, callback.payload) }
         }
       }
@@ -70,7 +70,7 @@ public func feedimg_loader_load(
   _ callback: feedimg_load_callback?,
   _ payload: UnsafeMutableRawPointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     let item = try given(item, "item", as: ItemHandle.self).item
     let callback = try given(Callback(callback, payload), "callback")

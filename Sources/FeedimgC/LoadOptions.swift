@@ -12,7 +12,7 @@ struct LoadOptions {
   var progress: feedimg_progress_callback?
 
   /// Reads the options; NULL has the defaults.
-  init(_ pointer: UnsafePointer<feedimg_load_options>?) throws(Failure) {
+  init(_ pointer: UnsafePointer<feedimg_load_options>?) throws(CallError) {
     guard let options = try read(pointer, "options") else { return }
     priority = try LoadPriority(options.priority)
     if let request = try read(options.pixels, "options.pixels") { pixels = try DecodeRequest(request) }
@@ -24,31 +24,31 @@ struct LoadOptions {
 }
 
 extension LoadPriority {
-  init(_ priority: feedimg_priority) throws(Failure) {
+  init(_ priority: feedimg_priority) throws(CallError) {
     switch priority {
     case FEEDIMG_PRIORITY_VISIBLE: self = .visible
     case FEEDIMG_PRIORITY_NEAR: self = .near
     case FEEDIMG_PRIORITY_PREFETCH: self = .prefetch
-    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "the priority is \(priority.rawValue)")
+    default: throw CallError(FEEDIMG_ERROR_ARGUMENT, "the priority is \(priority.rawValue)")
     }
   }
 }
 
 extension CachePolicy {
-  init(_ cache: feedimg_cache) throws(Failure) {
+  init(_ cache: feedimg_cache) throws(CallError) {
     switch cache {
     case FEEDIMG_CACHE_DEFAULT: self = .default
     case FEEDIMG_CACHE_RELOAD: self = .reload
     case FEEDIMG_CACHE_ONLY: self = .cacheOnly
     case FEEDIMG_CACHE_BYPASS_MEMORY: self = .bypassMemory
     case FEEDIMG_CACHE_BYPASS_DISK: self = .bypassDisk
-    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "the cache policy is \(cache.rawValue)")
+    default: throw CallError(FEEDIMG_ERROR_ARGUMENT, "the cache policy is \(cache.rawValue)")
     }
   }
 }
 
 extension DecodeRequest {
-  fileprivate init(_ request: feedimg_pixel_request) throws(Failure) {
+  fileprivate init(_ request: feedimg_pixel_request) throws(CallError) {
     let hasSize = request.width > 0 && request.height > 0
     let size = DisplaySize(
       width: request.width,

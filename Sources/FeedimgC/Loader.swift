@@ -12,10 +12,10 @@ final class LoaderHandle: Sendable {
   let parts: LoaderParts
   let callbacks: CallbackQueue
 
-  init(_ options: Options) throws(Failure) {
+  init(_ options: Options) throws(CallError) {
     // libdispatch would end the process.
     guard ProcessEnvironment.canRunTasks() else {
-      throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "`/proc` is hidden from this process")
+      throw CallError(FEEDIMG_ERROR_UNAVAILABLE, "`/proc` is hidden from this process")
     }
     configuration = options.configuration
     (parts, loader) = try configured { () throws(ConfigurationError) in
@@ -40,7 +40,7 @@ public func feedimg_loader_new(
   _ out: UnsafeMutablePointer<OpaquePointer?>?,
   _ options: UnsafePointer<feedimg_options>?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     out.pointee = handle(try LoaderHandle(Options(options)))
   }
@@ -51,10 +51,10 @@ public func feedimg_loader_free(_ loader: OpaquePointer?) { release(loader, as: 
 
 @c @implementation
 public func feedimg_loader_fd(_ out: UnsafeMutablePointer<CInt>?, _ loader: OpaquePointer?) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     guard let descriptor = try given(loader, "loader", as: LoaderHandle.self).callbacks.descriptor else {
-      throw Failure(FEEDIMG_ERROR_ARGUMENT, "the loader has no FEEDIMG_DISPATCH_LOOP")
+      throw CallError(FEEDIMG_ERROR_ARGUMENT, "the loader has no FEEDIMG_DISPATCH_LOOP")
     }
     out.pointee = descriptor
   }
@@ -62,10 +62,10 @@ public func feedimg_loader_fd(_ out: UnsafeMutablePointer<CInt>?, _ loader: Opaq
 
 @c @implementation
 public func feedimg_loader_dispatch(_ loader: OpaquePointer?) -> CInt {
-  attemptCount { () throws(Failure) in
+  attemptCount { () throws(CallError) in
     let callbacks = try given(loader, "loader", as: LoaderHandle.self).callbacks
     guard callbacks.descriptor != nil else {
-      throw Failure(FEEDIMG_ERROR_ARGUMENT, "the loader has no FEEDIMG_DISPATCH_LOOP")
+      throw CallError(FEEDIMG_ERROR_ARGUMENT, "the loader has no FEEDIMG_DISPATCH_LOOP")
     }
     return CInt(clamping: callbacks.dispatch())
   }
@@ -76,7 +76,7 @@ public func feedimg_loader_warnings(
   _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
   _ loader: OpaquePointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     let warnings = try given(loader, "loader", as: LoaderHandle.self).loader.warnings
     out.pointee = try copy(warnings.joined(separator: "\n"))

@@ -33,7 +33,8 @@ extension feedimg_network {
 
 extension LoaderHandle {
   /// Reports the network now and each change.
-  fileprivate func watchNetwork(_ callback: Callback<feedimg_network_callback>) throws(Failure) -> Operation {
+  fileprivate func watchNetwork(_ callback: Callback<feedimg_network_callback>) throws(CallError) -> Operation
+  {
     let owner = callbacks.register()
     let latest = Mutex<NetworkState?>(nil)
     let subscription = network.watch { [callbacks] state in
@@ -46,7 +47,7 @@ extension LoaderHandle {
     }
     guard let subscription else {
       callbacks.cancel(owner)
-      throw Failure(FEEDIMG_ERROR_UNAVAILABLE, "no thread is left")
+      throw CallError(FEEDIMG_ERROR_UNAVAILABLE, "no thread is left")
     }
     return Operation(callbacks, owner) { subscription.cancel() }
   }
@@ -57,7 +58,7 @@ public func feedimg_loader_network(
   _ out: UnsafeMutablePointer<feedimg_network>?,
   _ loader: OpaquePointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let state = try given(loader, "loader", as: LoaderHandle.self).network.state
     try write(feedimg_network(state), to: out, "out")
   }
@@ -68,7 +69,7 @@ public func feedimg_loader_network_json(
   _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
   _ loader: OpaquePointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     out.pointee = try copy(try given(loader, "loader", as: LoaderHandle.self).network.state.json)
   }
@@ -81,7 +82,7 @@ public func feedimg_loader_watch_network(
   _ callback: feedimg_network_callback?,
   _ payload: UnsafeMutableRawPointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     out.pointee = handle(try loader.watchNetwork(try given(Callback(callback, payload), "callback")))

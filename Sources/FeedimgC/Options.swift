@@ -9,12 +9,12 @@ struct Options {
   var hasThread = true
 
   /// Reads the options; NULL has the defaults.
-  init(_ pointer: UnsafePointer<feedimg_options>?) throws(Failure) {
+  init(_ pointer: UnsafePointer<feedimg_options>?) throws(CallError) {
     guard let options = try read(pointer, "options") else { return }
     switch options.dispatch {
     case FEEDIMG_DISPATCH_THREAD: hasThread = true
     case FEEDIMG_DISPATCH_LOOP: hasThread = false
-    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "`options.dispatch` is \(options.dispatch.rawValue)")
+    default: throw CallError(FEEDIMG_ERROR_ARGUMENT, "`options.dispatch` is \(options.dispatch.rawValue)")
     }
     if let folders = try read(options.folders, "options.folders") {
       configuration.cacheFolder = text(folders.cache)
@@ -38,7 +38,7 @@ struct Options {
     }
   }
 
-  private mutating func take(_ requests: feedimg_requests) throws(Failure) {
+  private mutating func take(_ requests: feedimg_requests) throws(CallError) {
     if let userAgent = text(requests.user_agent) { configuration.userAgent = userAgent }
     configuration.requests.account = text(requests.account)
     for header in try elements(requests.headers, requests.header_count, "options.requests.headers") {
@@ -66,7 +66,7 @@ struct Options {
 }
 
 /// Returns a fact's name and value; NULL is a failure.
-private func pair(_ fact: feedimg_fact, _ name: StaticString) throws(Failure) -> (String, String) {
+private func pair(_ fact: feedimg_fact, _ name: StaticString) throws(CallError) -> (String, String) {
   (try given(text(fact.name), name), try given(text(fact.value), name))
 }
 
@@ -78,7 +78,7 @@ func list(_ text: String) -> [String] {
 }
 
 /// Reads the values of declared facts.
-func readFacts(_ facts: UnsafePointer<feedimg_fact>?, _ count: Int) throws(Failure) -> [String: String] {
+func readFacts(_ facts: UnsafePointer<feedimg_fact>?, _ count: Int) throws(CallError) -> [String: String] {
   var values: [String: String] = [:]
   for fact in try elements(facts, count, "facts") {
     let (name, value) = try pair(fact, "facts")

@@ -63,7 +63,7 @@ public func feedimg_loader_prefetch(
   _ callback: feedimg_prefetch_callback?,
   _ payload: UnsafeMutableRawPointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     var list: [FeedItem] = []

@@ -20,7 +20,7 @@ final class PresentationHandle: Sendable {
     image = presentation.image.map(ImageHandle.init)
     (id, color) = (CText(presentation.item.id), CText(presentation.item.placeholder.color))
     why = CText(presentation.resolution?.why)
-    error = presentation.error.map { ErrorRecord(Failure($0)) }
+    error = presentation.error.map { ErrorRecord(CallError($0)) }
   }
 }
 
@@ -91,7 +91,7 @@ public func feedimg_presentation_pixels(
   _ out: UnsafeMutablePointer<feedimg_pixels>?,
   _ presentation: OpaquePointer?
 ) -> CInt {
-  attemptCount { () throws(Failure) in
+  attemptCount { () throws(CallError) in
     let handle = try given(presentation, "presentation", as: PresentationHandle.self)
     return try writePixels(handle.presentation.pixels, to: out)
   }

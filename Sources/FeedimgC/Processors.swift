@@ -5,7 +5,7 @@ import FeedimgModel
 func readProcessors(
   _ processors: UnsafePointer<feedimg_processor>?,
   _ count: Int
-) throws(Failure) -> [any ImageProcessing] {
+) throws(CallError) -> [any ImageProcessing] {
   var read: [any ImageProcessing] = []
   for processor in try elements(processors, count, "processors") {
     switch processor.kind {
@@ -16,10 +16,10 @@ func readProcessors(
       read.append(Tint(red: part(16), green: part(8), blue: part(0), opacity: Double(part(24)) / 255))
     case FEEDIMG_PROCESSOR_FUNCTION:
       guard let process = processor.process, let identifier = text(processor.identifier) else {
-        throw Failure(FEEDIMG_ERROR_ARGUMENT, "a processor has no function or no identifier")
+        throw CallError(FEEDIMG_ERROR_ARGUMENT, "a processor has no function or no identifier")
       }
       read.append(ProgramProcessor(identifier: identifier, process: process, payload: processor.payload))
-    default: throw Failure(FEEDIMG_ERROR_ARGUMENT, "the kind of a processor is \(processor.kind.rawValue)")
+    default: throw CallError(FEEDIMG_ERROR_ARGUMENT, "the kind of a processor is \(processor.kind.rawValue)")
     }
   }
   return read

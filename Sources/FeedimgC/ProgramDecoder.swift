@@ -16,11 +16,11 @@ final class ProgramDecoder: ImageDecoding, @unchecked Sendable {
   let mediaTypes: [String]
   var width: Int { decoder.threads }
 
-  /// - Throws: ``Failure`` if a member is missing.
-  init(_ decoder: feedimg_decoder) throws(Failure) {
+  /// - Throws: ``CallError`` if a member is missing.
+  init(_ decoder: feedimg_decoder) throws(CallError) {
     mediaTypes = list(try given(text(decoder.media_types), "decoder.media_types"))
     guard (1...64).contains(decoder.threads) else {
-      throw Failure(FEEDIMG_ERROR_ARGUMENT, "`decoder.threads` is \(decoder.threads); expected 1 to 64")
+      throw CallError(FEEDIMG_ERROR_ARGUMENT, "`decoder.threads` is \(decoder.threads); expected 1 to 64")
     }
     _ = (try given(decoder.decode, "decoder.decode"), try given(decoder.release, "decoder.release"))
     self.decoder = decoder

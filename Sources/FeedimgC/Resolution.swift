@@ -39,7 +39,7 @@ public func feedimg_loader_resolve(
   _ facts: UnsafePointer<feedimg_fact>?,
   _ fact_count: Int
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     let loader = try given(loader, "loader", as: LoaderHandle.self).loader
     let item = try given(item, "item", as: ItemHandle.self).item

@@ -40,7 +40,7 @@ public func feedimg_slot_new(
   _ callback: feedimg_presentation_callback?,
   _ payload: UnsafeMutableRawPointer?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     let loader = try given(loader, "loader", as: LoaderHandle.self)
     out.pointee = handle(SlotHandle(loader, Callback(callback, payload)))
@@ -56,12 +56,15 @@ public func feedimg_slot_show(
   _ item: OpaquePointer?,
   _ options: UnsafePointer<feedimg_load_options>?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let slot = try given(slot, "slot", as: SlotHandle.self).slot
     let item = try given(item, "item", as: ItemHandle.self).item
     let options = try LoadOptions(options)
     guard options.cache == .default, options.policy == nil, options.progress == nil else {
-      throw Failure(FEEDIMG_ERROR_ARGUMENT, "a slot accepts no cache policy, no other policy and no progress")
+      throw CallError(
+        FEEDIMG_ERROR_ARGUMENT,
+        "a slot accepts no cache policy, no other policy and no progress"
+      )
     }
     slot.show(item, pixels: options.pixels, facts: options.facts, priority: options.priority)
   }
@@ -86,7 +89,7 @@ public func feedimg_slot_presentation(
   _ out: UnsafeMutablePointer<OpaquePointer?>?,
   _ slot: OpaquePointer?
 ) -> CInt {
-  attemptCount { () throws(Failure) in
+  attemptCount { () throws(CallError) in
     let out = try given(out, "out")
     guard let presentation = try given(slot, "slot", as: SlotHandle.self).slot.presentation else { return 0 }
     out.pointee = handle(PresentationHandle(presentation))

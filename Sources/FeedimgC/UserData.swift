@@ -13,7 +13,7 @@ public func feedimg_loader_setting(
   _ loader: OpaquePointer?,
   _ name: UnsafePointer<CChar>?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let (out, name) = (try given(out, "out"), try given(text(name), "name"))
     let settings = try given(loader, "loader", as: LoaderHandle.self).settings
     out.pointee = try copy(try configured { () throws(ConfigurationError) in try settings.value(of: name) })
@@ -26,7 +26,7 @@ public func feedimg_loader_set_setting(
   _ name: UnsafePointer<CChar>?,
   _ value: UnsafePointer<CChar>?
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let settings = try given(loader, "loader", as: LoaderHandle.self).settings
     let (name, value) = (try given(text(name), "name"), text(value))
     try configured { () throws(ConfigurationError) in
@@ -41,7 +41,7 @@ public func feedimg_loader_usage_json(
   _ loader: OpaquePointer?,
   _ days: CInt
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     out.pointee = try copy(try report(loader, days: days).json)
   }
@@ -53,7 +53,7 @@ public func feedimg_loader_usage(
   _ loader: OpaquePointer?,
   _ days: CInt
 ) -> CInt {
-  attempt { () throws(Failure) in
+  attempt { () throws(CallError) in
     let out = try given(out, "out")
     let report = try report(loader, days: days)
     let count = Int(days)
@@ -67,9 +67,9 @@ public func feedimg_loader_usage(
 }
 
 /// Reads the usage of the last days, after that of the loader was recorded.
-private func report(_ loader: OpaquePointer?, days: CInt) throws(Failure) -> UsageReport {
+private func report(_ loader: OpaquePointer?, days: CInt) throws(CallError) -> UsageReport {
   let loader = try given(loader, "loader", as: LoaderHandle.self)
-  guard days > 0 else { throw Failure(FEEDIMG_ERROR_ARGUMENT, "`days` is \(days); expected at least 1") }
+  guard days > 0 else { throw CallError(FEEDIMG_ERROR_ARGUMENT, "`days` is \(days); expected at least 1") }
   loader.loader.writeUsage()
   return try configured { () throws(ConfigurationError) in
     try Usage(loader.configuration, sharing: loader.parts).report(days: Int(days))

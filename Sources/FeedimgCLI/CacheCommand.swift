@@ -72,12 +72,12 @@ struct CacheCommand: ParsableCommand {
     var shown: String { ImageURL.withoutCredentials(url) }
 
     var address: ImageURL {
-      get throws(CommandFailure) { try ImageURL(url, expected: "expected an absolute http or https URL") }
+      get throws(CommandError) { try ImageURL(url, expected: "expected an absolute http or https URL") }
     }
 
-    /// - Throws: ``CommandFailure`` with status 1 if the image is not in the cache.
-    func found(_ isThere: Bool) throws(CommandFailure) {
-      guard isThere else { throw CommandFailure(.failure, "`\(shown)` is not in the cache") }
+    /// - Throws: ``CommandError`` with status 1 if the image is not in the cache.
+    func found(_ isThere: Bool) throws(CommandError) {
+      guard isThere else { throw CommandError(.failure, "`\(shown)` is not in the cache") }
     }
   }
 }
@@ -182,7 +182,7 @@ extension CacheCommand {
       let progress = ProgressLine("checked")
       let check = try folders.cache().verify(progress: progress.show)
       Output.line(json ? check.json : CacheText.check(check))
-      if !check.isIntact { throw CommandFailure(.failure) }
+      if !check.isIntact { throw CommandError(.failure) }
     }
   }
 
@@ -200,9 +200,9 @@ extension CacheCommand {
     @OptionGroup var folders: CacheFolders
 
     func run() throws {
-      let size = try to.map { text throws(CommandFailure) in
+      let size = try to.map { text throws(CommandError) in
         guard let size = ByteCount(text) else {
-          throw CommandFailure(.usage, "--to: expected a size such as `100 MB`, found `\(text)`")
+          throw CommandError(.usage, "--to: expected a size such as `100 MB`, found `\(text)`")
         }
         return size
       }

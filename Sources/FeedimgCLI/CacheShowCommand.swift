@@ -30,7 +30,7 @@ extension CacheCommand {
         let begun = cache.partialDownload(of: address).map {
           "; \($0.rounded) of an interrupted download is"
         }
-        throw CommandFailure(.failure, "`\(image.shown)` is not in the cache\(begun ?? "")")
+        throw CommandError(.failure, "`\(image.shown)` is not in the cache\(begun ?? "")")
       }
       Output.line(json ? details.json : Self.text(details))
     }

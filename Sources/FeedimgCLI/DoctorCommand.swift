@@ -40,8 +40,8 @@ struct DoctorCommand: ParsableCommand {
     Output.line(
       json ? diagnosis.json(withEvidence: evidence) : text(diagnosis)
     )
-    if !diagnosis.canWork { throw CommandFailure(.failure, "feedimg cannot work on this system") }
-    if !diagnosis.isHealthy { throw CommandFailure(.failure) }
+    if !diagnosis.canWork { throw CommandError(.failure, "feedimg cannot work on this system") }
+    if !diagnosis.isHealthy { throw CommandError(.failure) }
   }
 
   private func text(_ diagnosis: Diagnosis) -> String {

@@ -14,13 +14,13 @@ enum ExitStatus: Int32 {
   /// Prints an error on standard error and chooses the status for it.
   init(reporting error: any Error) {
     switch error {
-    case let failure as CommandFailure:
+    case let failure as CommandError:
       if let message = failure.message { Output.report(message) }
       self = failure.status
     case let error as ConfigurationError:
       Output.report(error.messages)
       self = error.isSystemFailure ? .failure : .usage
-    case let fault as PolicyFault:
+    case let fault as PolicyFileError:
       Output.report(fault.messages)
       self = fault.isUnreadable ? .usage : .failure
     default:
@@ -38,7 +38,7 @@ enum ExitStatus: Int32 {
 }
 
 /// Ends a command with a status, and with a message unless one has been printed.
-struct CommandFailure: Error {
+struct CommandError: Error {
   var status: ExitStatus
   var message: String?
 
@@ -47,12 +47,12 @@ struct CommandFailure: Error {
     self.message = message
   }
 
-  /// - Throws: ``CommandFailure`` with status 1 if the system hides `/proc` or refuses a thread or descriptor, which
+  /// - Throws: ``CommandError`` with status 1 if the system hides `/proc` or refuses a thread or descriptor, which
   ///   tasks need.
-  static func refuseTasks() throws(CommandFailure) {
+  static func refuseTasks() throws(CommandError) {
     guard ProcessEnvironment.canRunTasks() else {
-      throw CommandFailure(.failure, "this command needs /proc, which cannot be read; mount it (proc(5))")
+      throw CommandError(.failure, "this command needs /proc, which cannot be read; mount it (proc(5))")
     }
-    if let refusal = ProcessEnvironment.refusedCall() { throw CommandFailure(.failure, refusal) }
+    if let refusal = ProcessEnvironment.refusedCall() { throw CommandError(.failure, refusal) }
   }
 }

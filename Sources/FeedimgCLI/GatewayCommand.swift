@@ -28,10 +28,10 @@ struct GatewayCommand: ParsableCommand {
   func run() throws {
     let start = "start `feedimg serve --port 8080 --gateway pictures`"
     guard let gateway = GatewayStatus(folder.configuration) else {
-      throw CommandFailure(.failure, "no service with a gateway is running; \(start)")
+      throw CommandError(.failure, "no service with a gateway is running; \(start)")
     }
     guard let address = gateway.address else {
-      throw CommandFailure(.failure, "the service with the gateway listens on no port; \(start)")
+      throw CommandError(.failure, "the service with the gateway listens on no port; \(start)")
     }
     let isReached = gateway.isReached
     if json {
@@ -39,7 +39,7 @@ struct GatewayCommand: ParsableCommand {
     } else if isReached {
       Output.line(Self.text(gateway))
     }
-    if !isReached { throw CommandFailure(.failure, "the gateway at `\(address)` does not respond; \(start)") }
+    if !isReached { throw CommandError(.failure, "the gateway at `\(address)` does not respond; \(start)") }
   }
 
   private static func text(_ gateway: GatewayStatus) -> String {

@@ -29,8 +29,8 @@ struct ItemDocument {
 
   /// Reads the next piece.
   ///
-  /// - Throws: ``CommandFailure`` with status 2, the file, the line and the error, for a file that cannot be read on.
-  mutating func read(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(CommandFailure) -> Part {
+  /// - Throws: ``CommandError`` with status 2, the file, the line and the error, for a file that cannot be read on.
+  mutating func read(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(CommandError) -> Part {
     if hasItems != true { bytes += piece }
     if hasItems != false, let part = try readItems(piece, isLast: isLast) { return part }
     guard isLast || bytes.count > FeedReader.maximumLength else { return Part() }
@@ -41,18 +41,18 @@ struct ItemDocument {
       return Part(items: document.items, faults: faults, faultCount: document.warningCount)
     } catch {
       let place = [error.line, error.column].compactMap { $0 }.map { ":\($0)" }.joined()
-      throw CommandFailure(.usage, "\(name)\(place): \(error.message)")
+      throw CommandError(.usage, "\(name)\(place): \(error.message)")
     }
   }
 
   /// - Returns: Nil if the file has another format, which it then sets.
-  private mutating func readItems(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(CommandFailure) -> Part? {
+  private mutating func readItems(_ piece: ArraySlice<UInt8>, isLast: Bool) throws(CommandError) -> Part? {
     let entries: [Result<FeedItem, FeedItemError>]
     do throws(FeedItemError) {
       entries = try items.entries(in: piece, isLast: isLast)
     } catch {
       if isOther(error) { return nil }
-      throw CommandFailure(.usage, message(error))
+      throw CommandError(.usage, message(error))
     }
     if case .failure(let error)? = entries.first, isOther(error) { return nil }
     if !entries.isEmpty { (hasItems, bytes) = (true, []) }

@@ -33,17 +33,17 @@ struct ItemInput: ParsableArguments {
   }
 
   /// All items, and the exit status for reading them; see ``forEachBatch(_:)``.
-  func items() throws(CommandFailure) -> (items: [FeedItem], status: ExitStatus) {
+  func items() throws(CommandError) -> (items: [FeedItem], status: ExitStatus) {
     var items: [FeedItem] = []
-    let status = try forEachBatch { batch, _ throws(CommandFailure) in items += batch }
-    guard status != .usage else { throw CommandFailure(.usage) }
+    let status = try forEachBatch { batch, _ throws(CommandError) in items += batch }
+    guard status != .usage else { throw CommandError(.usage) }
     return (items, status)
   }
 
   /// Reads the items in batches; see ``ItemSources/forEachBatch(_:)``.
   func forEachBatch(
-    _ take: ([FeedItem], Bool) throws(CommandFailure) -> Void
-  ) throws(CommandFailure) -> ExitStatus {
+    _ take: ([FeedItem], Bool) throws(CommandError) -> Void
+  ) throws(CommandError) -> ExitStatus {
     try ItemSources(paths: all, reader: try feed.reader()).forEachBatch(take)
   }
 }
@@ -62,15 +62,15 @@ struct FeedOptions: ParsableArguments {
   @Flag(help: "End with 2 at an invalid item, instead of skipping it.")
   var strict = false
 
-  /// - Throws: ``CommandFailure`` with status 2 for an unknown format or an invalid URL.
-  func reader() throws(CommandFailure) -> FeedReader {
-    let address = try base.map { text throws(CommandFailure) in
+  /// - Throws: ``CommandError`` with status 2 for an unknown format or an invalid URL.
+  func reader() throws(CommandError) -> FeedReader {
+    let address = try base.map { text throws(CommandError) in
       try ImageURL(text, expected: "--base: expected an http or https URL")
     }
     do throws(FeedError) {
       return FeedReader(format: try FeedFormat.named(from), base: address, isStrict: strict)
     } catch {
-      throw CommandFailure(.usage, "--from: \(error)")
+      throw CommandError(.usage, "--from: \(error)")
     }
   }
 }

@@ -17,10 +17,10 @@ struct ItemSources {
   ///
   /// - Parameter take: Receives each batch, and whether it is the last one. A batch may be empty.
   /// - Returns: `failure` if invalid items were skipped, each with a warning; `usage` if no item was valid.
-  /// - Throws: ``CommandFailure`` with status 2, the file, the line and the error. Earlier batches are valid.
+  /// - Throws: ``CommandError`` with status 2, the file, the line and the error. Earlier batches are valid.
   func forEachBatch(
-    _ take: ([FeedItem], Bool) throws(CommandFailure) -> Void
-  ) throws(CommandFailure) -> ExitStatus {
+    _ take: ([FeedItem], Bool) throws(CommandError) -> Void
+  ) throws(CommandError) -> ExitStatus {
     var total = (items: 0, faults: 0)
     for (index, path) in paths.enumerated() {
       let isLastPath = index == paths.count - 1
@@ -30,7 +30,7 @@ struct ItemSources {
         try take([item], isLastPath)
         total.items += 1
       } else {
-        let count = try read(InputFile(path: path)) { batch, isLast throws(CommandFailure) in
+        let count = try read(InputFile(path: path)) { batch, isLast throws(CommandError) in
           try take(batch, isLast && isLastPath)
         }
         total.items += count.items
@@ -42,13 +42,13 @@ struct ItemSources {
 
   private func read(
     _ file: InputFile,
-    _ take: ([FeedItem], Bool) throws(CommandFailure) -> Void
-  ) throws(CommandFailure) -> (items: Int, faults: Int) {
+    _ take: ([FeedItem], Bool) throws(CommandError) -> Void
+  ) throws(CommandError) -> (items: Int, faults: Int) {
     var document = ItemDocument(name: file.name, reader: reader)
     var count = (items: 0, faults: 0)
-    try file.forEachPiece { piece, isLast throws(CommandFailure) in
+    try file.forEachPiece { piece, isLast throws(CommandError) in
       let part = try document.read(piece, isLast: isLast)
-      if reader.isStrict, let fault = part.faults.first { throw CommandFailure(.usage, fault) }
+      if reader.isStrict, let fault = part.faults.first { throw CommandError(.usage, fault) }
       for fault in part.faults.prefix(max(0, Self.maximumWarningCount - count.faults)) {
         Output.report(fault)
       }
@@ -66,12 +66,12 @@ struct ItemSources {
 extension ImageURL {
   /// Reads a URL of the command line.
   ///
-  /// - Throws: ``CommandFailure`` with status 2 and a message that begins with `expected`.
-  init(_ text: String, expected: String) throws(CommandFailure) {
+  /// - Throws: ``CommandError`` with status 2 and a message that begins with `expected`.
+  init(_ text: String, expected: String) throws(CommandError) {
     do throws(ImageURLError) {
       self = try ImageURL(text)
     } catch {
-      throw CommandFailure(.usage, "\(expected), but `\(ImageURL.withoutCredentials(text))` \(error)")
+      throw CommandError(.usage, "\(expected), but `\(ImageURL.withoutCredentials(text))` \(error)")
     }
   }
 }
@@ -89,10 +89,10 @@ struct InputFile {
   /// Reads the file in pieces; a piece ends when more bytes would have to be waited for.
   ///
   /// - Parameter take: Receives each piece, and whether it is the last, which may be empty.
-  /// - Throws: ``CommandFailure`` with status 2 and the system's reason, or the error of `take`.
+  /// - Throws: ``CommandError`` with status 2 and the system's reason, or the error of `take`.
   func forEachPiece(
-    _ take: (ArraySlice<UInt8>, Bool) throws(CommandFailure) -> Void
-  ) throws(CommandFailure) {
+    _ take: (ArraySlice<UInt8>, Bool) throws(CommandError) -> Void
+  ) throws(CommandError) {
     let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { if path != "-" { close(descriptor) } }
@@ -125,7 +125,7 @@ struct InputFile {
     return poll(&ready, 1, timeout) > 0
   }
 
-  private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.usage, "\(name): cannot read: \(FileFault.words(for: code))")
+  private func failure(_ code: Int32) -> CommandError {
+    CommandError(.usage, "\(name): cannot read: \(FileError.words(for: code))")
   }
 }

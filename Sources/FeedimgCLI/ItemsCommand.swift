@@ -33,9 +33,9 @@ struct ItemsCommand: ParsableCommand {
 
   func run() throws {
     let sources = ItemSources(paths: [file ?? "-"], reader: try feed.reader())
-    let status = try sources.forEachBatch { items, _ throws(CommandFailure) in
+    let status = try sources.forEachBatch { items, _ throws(CommandError) in
       if !items.isEmpty { Output.document(items.map { $0.json + "\n" }.joined()) }
     }
-    if status != .success { throw CommandFailure(status) }
+    if status != .success { throw CommandError(status) }
   }
 }

@@ -69,25 +69,25 @@ struct LoadCommand: AsyncParsableCommand {
   }
 
   /// The fields of `--header`, for the one origin of the items.
-  private func headers(for items: [FeedItem]) throws(CommandFailure) -> [String: [String: String]] {
+  private func headers(for items: [FeedItem]) throws(CommandError) -> [String: [String: String]] {
     guard !header.isEmpty else { return [:] }
     var fields: [String: String] = [:]
     for text in header {
       // The message does not repeat the text, which may be a secret.
       guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
-        throw CommandFailure(.usage, "--header: expected a name and a value, such as `Accept-Language: de`")
+        throw CommandError(.usage, "--header: expected a name and a value, such as `Accept-Language: de`")
       }
       let name = String(text[..<colon])
       let value = String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
       if let fault = RequestOptions.fault(of: name, value) {
-        throw CommandFailure(.usage, "--header: \(fault)")
+        throw CommandError(.usage, "--header: \(fault)")
       }
       fields[name] = value
     }
     let origins = Set(items.flatMap { [$0.original, $0.thumbnail] }.compactMap { $0?.url.origin }).sorted()
     guard let origin = origins.first else { return [:] }
     guard origins.count == 1 else {
-      throw CommandFailure(
+      throw CommandError(
         .usage,
         "--header: expected images of one origin, but \(input.names) has images of \(origins.count), such as "
           + "`\(origin)` and `\(origins[1])`"
@@ -102,7 +102,7 @@ struct LoadCommand: AsyncParsableCommand {
     try file?.refuseTerminal(unless: force)
     let (items, inputStatus) = try input.items()
     if items.count != 1, let option = file != nil ? "--output" : trace && items.count > 1 ? "--trace" : nil {
-      throw CommandFailure(
+      throw CommandError(
         .usage,
         "\(option): expected one item, but \(input.names) has \(items.count) items"
       )
@@ -125,10 +125,10 @@ struct LoadCommand: AsyncParsableCommand {
       case .waiting(let host, let duration): report.showWaiting(for: host, since: duration)
       }
     }
-    var fault: CommandFailure?
+    var fault: CommandError?
     if let file, case .success(let image)? = report.onlyOutcome {
       // Report the rest before ending with this error.
-      do throws(CommandFailure) { try file.write(image.bytes) } catch { fault = error }
+      do throws(CommandError) { try file.write(image.bytes) } catch { fault = error }
     }
     let limit = Self.revalidationTimeout
     let rest = deadline.map { max(.zero, min(limit, $0 - .now)) } ?? limit
@@ -137,6 +137,6 @@ struct LoadCommand: AsyncParsableCommand {
     service.report(on: loader, isTraced: trace != nil)
     // Some warnings arise only during loads, such as that the data usage cannot be saved.
     Output.report(loader.warnings)
-    throw fault ?? CommandFailure(report.status)
+    throw fault ?? CommandError(report.status)
   }
 }

@@ -10,7 +10,7 @@ enum Main {
     do {
       var command = try parsed(ProcessEnvironment.arguments())
       if var waiting = command as? any AsyncParsableCommand {
-        try CommandFailure.refuseTasks()
+        try CommandError.refuseTasks()
         try await waiting.run()
       } else {
         try command.run()
@@ -21,14 +21,14 @@ enum Main {
     Output.exit(.success)
   }
 
-  /// - Throws: ``CommandFailure`` with a suggestion for a command that does not exist, or the parser's error.
+  /// - Throws: ``CommandError`` with a suggestion for a command that does not exist, or the parser's error.
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     let command = Result { try FeedimgCommand.parseAsRoot(arguments) }
     // For `help` with an unknown command, the parser prints the general help.
     if (try? command.get()) == nil || arguments.first == "help",
       let message = unknownCommand(in: arguments)
     {
-      throw CommandFailure(.usage, message)
+      throw CommandError(.usage, message)
     }
     return try command.get()
   }

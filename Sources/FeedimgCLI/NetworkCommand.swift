@@ -54,7 +54,7 @@ struct NetworkCommand: ParsableCommand {
       )
     }
     guard let watching else {
-      throw CommandFailure(.failure, "cannot watch the network: no thread is available")
+      throw CommandError(.failure, "cannot watch the network: no thread is available")
     }
     withExtendedLifetime(watching) { while true { pause() } }
   }
@@ -65,9 +65,9 @@ struct NetworkWatchFlag: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print each change until interrupted.")
   var watch = false
 
-  /// - Throws: ``CommandFailure`` with status 2 if the flag is used with a subcommand.
-  func refuse(with verb: String) throws(CommandFailure) {
-    if watch { throw CommandFailure(.usage, "`--watch` cannot be used with `\(verb)`") }
+  /// - Throws: ``CommandError`` with status 2 if the flag is used with a subcommand.
+  func refuse(with verb: String) throws(CommandError) {
+    if watch { throw CommandError(.usage, "`--watch` cannot be used with `\(verb)`") }
   }
 }
 
@@ -112,7 +112,7 @@ struct NetworkMarkCommand: ParsableCommand {
 
   func run() throws {
     try watching.refuse(with: "mark")
-    if format.json { throw CommandFailure(.usage, "`--json` cannot be used with `mark`") }
+    if format.json { throw CommandError(.usage, "`--json` cannot be used with `mark`") }
     let network = try network()
     let marks = try NetworkMarks(folder.configuration)
     switch word {
@@ -120,22 +120,22 @@ struct NetworkMarkCommand: ParsableCommand {
     case .unmetered: try marks.mark(network, asMetered: false)
     case .forget:
       guard try marks.forget(network) else {
-        throw CommandFailure(.failure, "`\(network.text)` is not marked")
+        throw CommandError(.failure, "`\(network.text)` is not marked")
       }
     }
     Output.report(marks.warnings)
     Output.line(word == .forget ? "\(network.text): mark removed" : "\(network.text): \(word.rawValue)")
   }
 
-  private func network() throws(CommandFailure) -> NetworkName {
+  private func network() throws(CommandError) -> NetworkName {
     switch (ssid, device) {
-    case (_?, _?): throw CommandFailure(.usage, "expected either `--ssid` or `--device`, found both")
-    case (""?, nil), (nil, ""?): throw CommandFailure(.usage, "expected the name of a network, found nothing")
+    case (_?, _?): throw CommandError(.usage, "expected either `--ssid` or `--device`, found both")
+    case (""?, nil), (nil, ""?): throw CommandError(.usage, "expected the name of a network, found nothing")
     case (let name?, nil): return .ssid(name)
     case (nil, let name?): return .device(name)
     case (nil, nil):
       guard let network = NetworkMarks.activeNetwork() else {
-        throw CommandFailure(.failure, "no network is active; name one with `--ssid` or `--device`")
+        throw CommandError(.failure, "no network is active; name one with `--ssid` or `--device`")
       }
       return network
     }

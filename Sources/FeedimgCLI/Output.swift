@@ -16,7 +16,7 @@ enum Output {
   static func document(_ bytes: [UInt8]) {
     clearProgress()
     guard let code = write(bytes, to: STDOUT_FILENO) else { return }
-    if code != EPIPE { report("cannot write to standard output: \(FileFault.words(for: code))") }
+    if code != EPIPE { report("cannot write to standard output: \(FileError.words(for: code))") }
     exit(.failure)
   }
 
@@ -37,7 +37,7 @@ enum Output {
   ///
   /// - Returns: The `errno` of the failure; nil if all bytes were written.
   static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
-    do throws(FileFault) {
+    do throws(FileError) {
       try OpenFile.write(bytes, to: descriptor, path: "")
       return nil
     } catch {

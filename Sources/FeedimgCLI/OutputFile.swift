@@ -9,30 +9,30 @@ struct OutputFile {
 
   /// Checks, before any work, that the file can be written.
   ///
-  /// - Throws: ``CommandFailure`` with status 2 for a wrong path, and with status 1 if the system fails.
-  func check() throws(CommandFailure) {
+  /// - Throws: ``CommandError`` with status 2 for a wrong path, and with status 1 if the system fails.
+  func check() throws(CommandError) {
     guard path != "-" else { return }
     guard !path.isEmpty else {
-      throw CommandFailure(.usage, "\(option): expected a file, found an empty path")
+      throw CommandError(.usage, "\(option): expected a file, found an empty path")
     }
     let type = try type(of: path)
     if type == S_IFDIR {
-      throw CommandFailure(.usage, "\(option) \(path): expected a file, found a folder")
+      throw CommandError(.usage, "\(option) \(path): expected a file, found a folder")
     }
     // A special file is written in place; a regular file is replaced, which needs access to its folder.
     let isSpecial = type != nil && type != S_IFREG
     guard try self.type(of: folder) == S_IFDIR else {
-      throw CommandFailure(.usage, "\(option) \(path): the folder `\(folder)` does not exist")
+      throw CommandError(.usage, "\(option) \(path): the folder `\(folder)` does not exist")
     }
     guard access(isSpecial ? path : folder, W_OK) == 0 else { throw failure(errno) }
   }
 
   /// Refuses to write binary data to a terminal.
   ///
-  /// - Throws: ``CommandFailure`` with status 2.
-  func refuseTerminal(unless isForced: Bool) throws(CommandFailure) {
+  /// - Throws: ``CommandError`` with status 2.
+  func refuseTerminal(unless isForced: Bool) throws(CommandError) {
     guard path == "-", !isForced, isatty(STDOUT_FILENO) == 1 else { return }
-    throw CommandFailure(
+    throw CommandError(
       .usage,
       "\(option) -: binary data can garble a terminal; redirect standard output, or add --force"
     )
@@ -40,8 +40,8 @@ struct OutputFile {
 
   /// Writes the bytes; keeps the mode of an existing file, and keeps a symbolic link.
   ///
-  /// - Throws: ``CommandFailure`` with status 1, or 2 for a wrong path; an existing file is then unchanged.
-  func write(_ bytes: [UInt8]) throws(CommandFailure) {
+  /// - Throws: ``CommandError`` with status 1, or 2 for a wrong path; an existing file is then unchanged.
+  func write(_ bytes: [UInt8]) throws(CommandError) {
     guard path != "-" else {
       if let code = Output.write(bytes, to: STDOUT_FILENO) { throw failure(code) }
       return
@@ -55,7 +55,7 @@ struct OutputFile {
       return try write(bytes, to: path, O_WRONLY | O_TRUNC, isDurable: false)
     }
     let part = "\(target).\(getpid()).part"
-    do throws(CommandFailure) {
+    do throws(CommandError) {
       var earlier = stat()
       let mode = stat(target, &earlier) == 0 ? earlier.st_mode & 0o777 : 0o666
       try write(bytes, to: part, O_WRONLY | O_CREAT | O_EXCL, mode: mode, isDurable: true)
@@ -73,7 +73,7 @@ struct OutputFile {
     _ flags: Int32,
     mode: mode_t = 0,
     isDurable: Bool
-  ) throws(CommandFailure) {
+  ) throws(CommandError) {
     let descriptor = open(path, flags | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw failure(errno) }
     var code = Output.write(bytes, to: descriptor)
@@ -88,7 +88,7 @@ struct OutputFile {
   }
 
   /// The type of the file at the path; nil if there is none.
-  private func type(of path: String) throws(CommandFailure) -> mode_t? {
+  private func type(of path: String) throws(CommandError) -> mode_t? {
     var status = stat()
     if stat(path, &status) == 0 { return status.st_mode & S_IFMT }
     guard errno == ENOENT || errno == ENOTDIR else { throw failure(errno) }
@@ -102,11 +102,11 @@ struct OutputFile {
     return String(cString: text)
   }
 
-  private func failure(_ code: Int32) -> CommandFailure {
+  private func failure(_ code: Int32) -> CommandError {
     let isWrongPath = [EACCES, ELOOP, ENAMETOOLONG, EROFS].contains(code)
-    return CommandFailure(
+    return CommandError(
       isWrongPath ? .usage : .failure,
-      "\(option) \(path): cannot write: \(FileFault.words(for: code))"
+      "\(option) \(path): cannot write: \(FileError.words(for: code))"
     )
   }
 }

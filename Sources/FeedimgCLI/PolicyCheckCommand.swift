@@ -45,8 +45,8 @@ struct PolicyCheckCommand: ParsableCommand {
         Output.line(PolicyText.verdict(verdict))
       }
     }
-    if verdicts.contains(where: { $0.outcome == .unreadable }) { throw CommandFailure(.usage) }
-    if verdicts.contains(where: { $0.outcome == .errors }) { throw CommandFailure(.failure) }
+    if verdicts.contains(where: { $0.outcome == .unreadable }) { throw CommandError(.usage) }
+    if verdicts.contains(where: { $0.outcome == .errors }) { throw CommandError(.failure) }
   }
 }
 
@@ -78,6 +78,6 @@ struct PolicyDiffCommand: ParsableCommand {
     let comparison = try options.policies().compare(old, new)
     Output.report(comparison.warnings)
     Output.line(json ? comparison.json : PolicyText.comparison(comparison))
-    if failsIfMore, comparison.moreCount > 0 { throw CommandFailure(.failure) }
+    if failsIfMore, comparison.moreCount > 0 { throw CommandError(.failure) }
   }
 }

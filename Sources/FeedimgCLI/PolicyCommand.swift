@@ -133,7 +133,7 @@ struct PolicyOptions: ParsableArguments {
   @Option("fact=values", HostFact.optionHelp) var declare: [String] = []
   @Option(.configuration) var configurationFolder: String?
 
-  /// - Throws: ``CommandFailure`` with status 2 for a `--declare` without `=`, or an error of the library.
+  /// - Throws: ``CommandError`` with status 2 for a `--declare` without `=`, or an error of the library.
   func policies() throws -> Policies {
     var configuration = ImageLoader.Configuration(configurationFolder: configurationFolder)
     configuration.hostFacts = try HostFact.declared(declare)

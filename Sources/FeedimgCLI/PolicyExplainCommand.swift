@@ -71,7 +71,7 @@ struct PolicyTableCommand: ParsableCommand {
       for line in Self.lines(listing.cells, width: Output.width) { Output.line(line) }
     }
     Output.report(listing.warnings)
-    if listing.hasGap { throw CommandFailure(.failure) }
+    if listing.hasGap { throw CommandError(.failure) }
   }
 
   /// A table or, if it would be too wide, a paragraph for each row.

@@ -70,8 +70,8 @@ struct PolicyTestCommand: ParsableCommand {
     if let report { try report.write(Array(Policies.TestRun.junit(runs).utf8)) }
     let isQuiet = record == "-" || junit == "-"
     for run in runs { show(run, isNamed: runs.count > 1, isQuiet: isQuiet) }
-    if runs.contains(where: { $0.outcome == .unreadable }) { throw CommandFailure(.usage) }
-    if runs.contains(where: { $0.outcome == .failed }) { throw CommandFailure(.failure) }
+    if runs.contains(where: { $0.outcome == .unreadable }) { throw CommandError(.usage) }
+    if runs.contains(where: { $0.outcome == .failed }) { throw CommandError(.failure) }
   }
 
   private func show(_ run: Policies.TestRun, isNamed: Bool, isQuiet: Bool) {

@@ -60,7 +60,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     service.report(on: loader)
     // Some warnings arise only during loads, such as that the data usage cannot be saved.
     Output.report(loader.warnings)
-    throw CommandFailure(inputStatus == .success ? report.status : inputStatus)
+    throw CommandError(inputStatus == .success ? report.status : inputStatus)
   }
 
   /// Draws the bar five times a second.
@@ -70,9 +70,9 @@ struct PrefetchCommand: AsyncParsableCommand {
     } while (try? await Task.sleep(for: .milliseconds(200))) != nil
   }
 
-  private static func size(_ text: String, _ option: String) throws(CommandFailure) -> ByteCount {
+  private static func size(_ text: String, _ option: String) throws(CommandError) -> ByteCount {
     guard let size = ByteCount(text) else {
-      throw CommandFailure(.usage, "\(option) \(text): expected a size, such as `20MB` or `512 KiB`")
+      throw CommandError(.usage, "\(option) \(text): expected a size, such as `20MB` or `512 KiB`")
     }
     return size
   }

@@ -35,7 +35,7 @@ struct ResolveCommand: ParsableCommand {
   func run() throws {
     let loader = try ImageLoader(try situation.configuration())
     var printer = ResolutionPrinter(isVerbose: verbose)
-    let status = try input.forEachBatch { items, isLast throws(CommandFailure) in
+    let status = try input.forEachBatch { items, isLast throws(CommandError) in
       if json {
         loader.resolve(
           items,

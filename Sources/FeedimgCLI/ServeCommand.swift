@@ -70,7 +70,7 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     // Report invalid options here, with this program's messages.
     _ = try (situation.configuration(), feed.reader())
-    try CommandFailure.refuseTasks()
+    try CommandError.refuseTasks()
     try becomeService()
   }
 
@@ -93,11 +93,11 @@ struct ServeCommand: ParsableCommand {
   /// Replaces this program with `feedimg-serve`; the process ID stays, which service managers need.
   ///
   /// It is a separate program, so that other commands do not load the libraries of the service.
-  private func becomeService() throws(CommandFailure) -> Never {
+  private func becomeService() throws(CommandError) -> Never {
     let path = ProcessEnvironment.programFolder() + "feedimg-serve"
     var pointers = ([path] + arguments).map { strdup($0) } + [nil]
     execv(path, &pointers)
     let code = errno
-    throw CommandFailure(.failure, "`\(path)`: cannot run: \(FileFault.words(for: code))")
+    throw CommandError(.failure, "`\(path)`: cannot run: \(FileError.words(for: code))")
   }
 }

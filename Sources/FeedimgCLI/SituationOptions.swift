@@ -31,8 +31,8 @@ struct SituationOptions: ParsableArguments {
   @Option(.cache) var cacheFolder: String?
   @Option(.configuration) var configurationFolder: String?
 
-  /// - Throws: ``CommandFailure`` with status 2 for a `--set` or a `--declare` without `=`.
-  func configuration() throws(CommandFailure) -> ImageLoader.Configuration {
+  /// - Throws: ``CommandError`` with status 2 for a `--set` or a `--declare` without `=`.
+  func configuration() throws(CommandError) -> ImageLoader.Configuration {
     var configuration = ImageLoader.Configuration(
       cacheFolder: cacheFolder,
       configurationFolder: configurationFolder
@@ -53,10 +53,10 @@ struct SituationOptions: ParsableArguments {
 extension SituationOverride {
   /// Reads `fact=value`.
   ///
-  /// - Throws: ``CommandFailure`` with status 2 and the message `expected`, without the `=`.
-  init(_ text: String, source: String, expected: String) throws(CommandFailure) {
+  /// - Throws: ``CommandError`` with status 2 and the message `expected`, without the `=`.
+  init(_ text: String, source: String, expected: String) throws(CommandError) {
     guard let fact = SituationOverride(pair: text, source: source) else {
-      throw CommandFailure(.usage, expected)
+      throw CommandError(.usage, expected)
     }
     self = fact
   }
@@ -68,12 +68,12 @@ extension HostFact {
 
   /// The facts in the values of the option.
   ///
-  /// - Throws: ``CommandFailure`` with status 2 for a value without `=`.
-  static func declared(_ texts: [String]) throws(CommandFailure) -> [HostFact] {
-    try texts.map { text throws(CommandFailure) in
+  /// - Throws: ``CommandError`` with status 2 for a value without `=`.
+  static func declared(_ texts: [String]) throws(CommandError) -> [HostFact] {
+    try texts.map { text throws(CommandError) in
       guard let fact = HostFact(pair: text) else {
         let expected = "expected a fact and its values, such as `on-screen=no,yes`"
-        throw CommandFailure(.usage, "--declare \(text): \(expected)")
+        throw CommandError(.usage, "--declare \(text): \(expected)")
       }
       return fact
     }
@@ -90,9 +90,9 @@ struct FactArguments: ParsableArguments {
   )
   var facts: [String] = []
 
-  /// - Throws: ``CommandFailure`` with status 2 for an argument without `=`.
-  func given() throws(CommandFailure) -> [SituationOverride] {
-    try facts.map { text throws(CommandFailure) in
+  /// - Throws: ``CommandError`` with status 2 for an argument without `=`.
+  func given() throws(CommandError) -> [SituationOverride] {
+    try facts.map { text throws(CommandError) in
       let example = "expected a fact and its value, such as `network=cellular`, found `\(text)`"
       return try SituationOverride(text, source: "given", expected: example)
     }

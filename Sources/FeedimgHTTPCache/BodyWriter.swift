@@ -20,7 +20,7 @@ final class PendingBody: @unchecked Sendable {
 
   init(removals: Int) { self.removals = removals }
 
-  func write(_ bytes: UnsafeRawBufferPointer, in folder: CacheFolder) throws(FileFault) {
+  func write(_ bytes: UnsafeRawBufferPointer, in folder: CacheFolder) throws(FileError) {
     if size + bytes.count > Self.maximumInMemory { try moveToFile(in: folder) }
     if let file { try file.write(bytes) } else { memory.append(contentsOf: bytes) }
     size += bytes.count
@@ -28,7 +28,7 @@ final class PendingBody: @unchecked Sendable {
 
   /// Moves the bytes to a file, which then gets all further bytes.
   @discardableResult
-  func moveToFile(in folder: CacheFolder) throws(FileFault) -> IncomingBody {
+  func moveToFile(in folder: CacheFolder) throws(FileError) -> IncomingBody {
     if let file { return file }
     let body = try IncomingBody(in: folder)
     try body.write(memory)
@@ -41,7 +41,7 @@ final class PendingBody: @unchecked Sendable {
   /// Moves the bytes to the file of a body.
   ///
   /// A second call does nothing.
-  func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
+  func place(as body: BodyName, in folder: CacheFolder) throws(FileError) {
     guard !isPlaced else { return }
     if let file { try file.place(as: body, in: folder) } else { try folder.write(memory, as: body) }
     isPlaced = true
@@ -65,8 +65,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
     guard let body else { throw Self.finished }
-    do throws(FileFault) {
-      do throws(FileFault) {
+    do throws(FileError) {
+      do throws(FileError) {
         try body.write(bytes, in: cache.folder)
       } catch {
         guard error.isDiskFull else { throw error }
@@ -113,7 +113,7 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
     guard body.size > 0, body.size <= cache.limits.partialDownloads.bytes else { return }
     // First, so that after a kill, the record behind the bytes is not taken for bytes of the image.
     removeRecoveryRecord()
-    do throws(FileFault) {
+    do throws(FileError) {
       try cache.keepPartial(try body.moveToFile(in: cache.folder), metadata)
     } catch {
       throw CacheError(error.description)
@@ -166,8 +166,8 @@ final class IncomingBody {
   private var isPlaced = false
 
   /// Creates the file, and its folders if they are missing.
-  init(in folder: CacheFolder) throws(FileFault) {
-    guard let checksum = Checksum() else { throw FileFault("write", folder.incoming, reason: ENOMEM) }
+  init(in folder: CacheFolder) throws(FileError) {
+    guard let checksum = Checksum() else { throw FileError("write", folder.incoming, reason: ENOMEM) }
     file = try folder.makeIncomingFile()
     checksumSoFar = checksum
   }
@@ -181,8 +181,8 @@ final class IncomingBody {
   var descriptor: Int32 { file.descriptor }
 
   /// Appends all bytes, or none if it throws.
-  func write(_ bytes: UnsafeRawBufferPointer) throws(FileFault) {
-    do throws(FileFault) {
+  func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+    do throws(FileError) {
       try file.write(bytes)
     } catch {
       lseek(file.descriptor, off_t(size), SEEK_SET)
@@ -192,31 +192,31 @@ final class IncomingBody {
     size += bytes.count
   }
 
-  func write(_ bytes: [UInt8]) throws(FileFault) {
-    try bytes.withUnsafeBufferPointer { bytes throws(FileFault) in try write(UnsafeRawBufferPointer(bytes)) }
+  func write(_ bytes: [UInt8]) throws(FileError) {
+    try bytes.withUnsafeBufferPointer { bytes throws(FileError) in try write(UnsafeRawBufferPointer(bytes)) }
   }
 
   /// The name of the file, without its folder.
   var name: String { file.path.split(separator: "/").last.map(String.init) ?? "" }
 
   /// Renames the file to its final name.
-  func place(as body: BodyName, in folder: CacheFolder) throws(FileFault) {
+  func place(as body: BodyName, in folder: CacheFolder) throws(FileError) {
     let path = folder.path(of: body)
     guard rename(file.path, path) != 0 else {
       isPlaced = true
       return
     }
-    guard errno == ENOENT else { throw FileFault("write", path) }
+    guard errno == ENOENT else { throw FileError("write", path) }
     try folder.create()
     try FilePath.makeFolder(folder.folder(of: body.shard))
-    guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
+    guard rename(file.path, path) == 0 else { throw FileError("write", path) }
     isPlaced = true
   }
 
   /// Appends a trailer and renames the file.
-  func place(at path: String, endingWith trailer: [UInt8]) throws(FileFault) {
+  func place(at path: String, endingWith trailer: [UInt8]) throws(FileError) {
     try file.write(trailer)
-    guard rename(file.path, path) == 0 else { throw FileFault("write", path) }
+    guard rename(file.path, path) == 0 else { throw FileError("write", path) }
     isPlaced = true
   }
 }
@@ -229,7 +229,7 @@ final class WriterSession: Sendable {
 
   private let file: OpenFile
 
-  init(in folder: CacheFolder) throws(FileFault) {
+  init(in folder: CacheFolder) throws(FileError) {
     file = try folder.makeIncomingFile(ending: Self.ending)
   }
 
@@ -245,11 +245,11 @@ enum StoredBody {
   /// The body is missing or altered.
   case wrong
   /// The body cannot be read now: no descriptors are left, a permission is missing, or the disk fails.
-  case unreadable(FileFault)
+  case unreadable(FileError)
 
   /// Reads the body, and checks its length and checksum.
   static func read(_ record: EntryRecord, path: String) -> StoredBody {
-    do throws(FileFault) {
+    do throws(FileError) {
       let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       let status = try file.status()
       guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == record.size else { return .wrong }

@@ -47,11 +47,11 @@ struct CacheFolder: Sendable, Hashable {
   func path(of body: BodyName) -> String { "\(bodies)/\(body.text.prefix(2))/\(body.text)" }
 
   /// Creates a locked file in `incoming`, and the folders if they are missing.
-  func makeIncomingFile(ending: String = "") throws(FileFault) -> OpenFile {
+  func makeIncomingFile(ending: String = "") throws(FileError) -> OpenFile {
     var isCreated = false
     while true {
       let path = "\(incoming)/\(UInt64.random(in: .min ... .max).hexadecimal)\(ending)"
-      do throws(FileFault) {
+      do throws(FileError) {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
         let file = try OpenFile(path, to: "write", flags, mode: 0o600)
         // A sweep may remove the file before it is locked. The loop then creates another one.
@@ -69,10 +69,10 @@ struct CacheFolder: Sendable, Hashable {
 extension CacheFolder {
   /// The identity of the index file; nil if there is none.
   ///
-  /// - Throws: ``FileFault`` if the path cannot be examined.
-  func indexIdentity() throws(FileFault) -> FileIdentity? {
+  /// - Throws: ``FileError`` if the path cannot be examined.
+  func indexIdentity() throws(FileError) -> FileIdentity? {
     guard isNameable else { return nil }
-    do throws(FileFault) {
+    do throws(FileError) {
       return try FileIdentity(index)
     } catch {
       guard error.reason == ENOTDIR else { throw error }
@@ -130,31 +130,31 @@ extension CacheFolder {
   /// Creates the folder and its subfolders, for the user alone.
   ///
   /// Existing folders stay as they are.
-  func create() throws(FileFault) {
-    guard isNameable else { throw FileFault("make the folder", path, reason: EINVAL) }
+  func create() throws(FileError) {
+    guard isNameable else { throw FileError("make the folder", path, reason: EINVAL) }
     guard !exists(incoming) || !exists(bodies) else { return }
     let isNew = !exists(path)
-    do throws(FileFault) {
+    do throws(FileError) {
       for folder in [path, incoming, bodies] { try FilePath.makeFolder(folder) }
     } catch {
-      throw FileFault("make the folder", error.path, reason: error.reason)
+      throw FileError("make the folder", error.path, reason: error.reason)
     }
     // A cache without its tag works, too.
     if isNew { try? writeTag() }
   }
 
   /// Writes a body that is in memory to a new file.
-  func write(_ bytes: [UInt8], as body: BodyName) throws(FileFault) {
+  func write(_ bytes: [UInt8], as body: BodyName) throws(FileError) {
     let file = try makeBodyFile(body)
-    do throws(FileFault) { try file.write(bytes) } catch {
+    do throws(FileError) { try file.write(bytes) } catch {
       unlink(file.path)
       throw error
     }
   }
 
-  private func makeBodyFile(_ body: BodyName) throws(FileFault) -> OpenFile {
+  private func makeBodyFile(_ body: BodyName) throws(FileError) -> OpenFile {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-    do throws(FileFault) {
+    do throws(FileError) {
       return try OpenFile(path(of: body), to: "write", flags, mode: 0o600)
     } catch {
       guard error.reason == ENOENT else { throw error }
@@ -169,15 +169,15 @@ extension CacheFolder {
   /// SQLite gives the files beside it the same mode.
   ///
   /// It leaves an existing file alone: opening and closing it would release the locks that this process has on it.
-  func makeIndexFile() throws(FileFault) {
-    do throws(FileFault) {
+  func makeIndexFile() throws(FileError) {
+    do throws(FileError) {
       _ = try OpenFile(index, to: "make the index", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     } catch {
       guard error.reason == EEXIST else { throw error }
     }
   }
 
-  private func writeTag() throws(FileFault) {
+  private func writeTag() throws(FileError) {
     let file = try OpenFile(tag, to: "write", O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try file.write(Array(Self.tagContent.utf8))
   }
@@ -191,22 +191,22 @@ extension CacheFolder {
 
   /// Removes the bodies of a shard, and its folder if nothing else is in it.
   ///
-  /// - Throws: ``FileFault`` for the first body that cannot be removed. The others are removed.
-  func clear(_ shard: Shard) throws(FileFault) {
+  /// - Throws: ``FileError`` for the first body that cannot be removed. The others are removed.
+  func clear(_ shard: Shard) throws(FileError) {
     let folder = folder(of: shard)
-    var fault: FileFault?
+    var fault: FileError?
     let names = try Self.names(in: folder)
     for body in names.compactMap(BodyName.init(_:)) {
       let path = path(of: body)
-      if unlink(path) != 0, errno != ENOENT { fault = fault ?? FileFault("remove", path) }
+      if unlink(path) != 0, errno != ENOENT { fault = fault ?? FileError("remove", path) }
     }
     rmdir(folder)
     if let fault { throw fault }
   }
 
   /// The names in a folder, in no order; empty if the folder is missing.
-  static func names(in folder: String) throws(FileFault) -> [String] {
-    do throws(FileFault) {
+  static func names(in folder: String) throws(FileError) -> [String] {
+    do throws(FileError) {
       return try FilePath.names(in: folder)
     } catch {
       guard error.reason == ENOENT else { throw error }

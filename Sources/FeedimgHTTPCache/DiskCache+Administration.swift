@@ -89,7 +89,7 @@ extension DiskCache {
   }
 
   private func countRemoval() throws(CacheError) {
-    do throws(FileFault) { try removalCount.add() } catch { throw CacheError(error.description) }
+    do throws(FileError) { try removalCount.add() } catch { throw CacheError(error.description) }
   }
 
   /// Removes all entries, pinned ones too, even if the index is damaged.
@@ -102,7 +102,7 @@ extension DiskCache {
   package func clear() throws(CacheError) {
     guard folder.exists(folder.path) else { return }
     // The index goes first, because rows are removed before their bodies.
-    try pool.removeIndex { () throws(FileFault) in try removalCount.add() }
+    try pool.removeIndex { () throws(FileError) in try removalCount.add() }
     // Again at the end, for processes that read an image meanwhile.
     defer { try? removalCount.add() }
     endWriting()
@@ -112,9 +112,9 @@ extension DiskCache {
       let path = "\(folder.incoming)/\(name)"
       if isAbandoned(path) { unlink(path) }
     }
-    var fault: FileFault?
+    var fault: FileError?
     for shard in Shard.all where folder.exists(folder.folder(of: shard)) {
-      do throws(FileFault) { try folder.clear(shard) } catch { fault = fault ?? error }
+      do throws(FileError) { try folder.clear(shard) } catch { fault = fault ?? error }
     }
     clearPartialDownloads()
     for path in [folder.bodies, folder.incoming] { rmdir(path) }
@@ -144,13 +144,13 @@ extension DiskCache {
     to size: ByteCount? = nil,
     progress: (_ removed: Int) -> Void = { _ in }
   ) throws(CacheError) -> CacheTrimming {
-    let (limits, expiry, now) = (limits, expiry, now)
-    let replacedBefore = size == nil ? now - CacheLimits.replacedSeconds : now
+    let (limits, expiry) = (limits, expiry)
     var trimming = CacheTrimming()
     let stored = try pool.read { index throws(SQLiteError) in try Self.stored(index) }
     for budget in Budget.evictable where stored != nil {
       try remove(counting: &trimming, progress) { index throws(SQLiteError) in
-        let count = CacheIndex.maximumCount
+        let (count, now) = (CacheIndex.maximumCount, now)
+        let replacedBefore = size == nil ? now - CacheLimits.replacedSeconds : now
         var removal = try index.removeReplaced(before: replacedBefore, now: now)
         removal.add(try index.makeRoom(of: budget, limit: limits[budget], atMost: count))
         removal.add(try index.removeOldest(of: budget, unusedSince: expiry, atMost: count))
@@ -256,7 +256,7 @@ extension DiskCache {
 /// Each commit leaves the reserve of ``FreeSpace`` free. This is for a disk that is full nevertheless.
 extension DiskCache {
   /// The error for a file of so many bytes that cannot be written; on a full disk, evicts for the next attempt.
-  func refusal(_ fault: FileFault, size: Int) -> CacheError {
+  func refusal(_ fault: FileError, size: Int) -> CacheError {
     if fault.isDiskFull { evict(atLeast: max(size, Self.minimumRoom)) }
     return CacheError(fault.description, isDiskFull: fault.isDiskFull)
   }

@@ -20,7 +20,7 @@ extension DiskCache {
   /// The partial download of a key, without those that killed writers left.
   func storedPartialDownload(of key: String) -> PartialDownload? {
     let path = folder.partialPath(key)
-    do throws(FileFault) {
+    do throws(FileError) {
       let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       let status = try file.status()
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size < 1 << 31 else { return nil }
@@ -41,6 +41,8 @@ extension DiskCache {
 
   /// Removes the partial downloads of a URL, also those of accounts, whose keys only the files know.
   func removePartialDownloads(ofURL url: String) {
+    // The name of a damaged file still tells its key.
+    removePartialDownload(of: url)
     for file in folder.partialDownloads() {
       let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
       let content = try? OpenFile(file.path, to: "read", flags).read(count: min(file.size, 1 << 31))
@@ -50,7 +52,7 @@ extension DiskCache {
   }
 
   /// Keeps an interrupted body if the disk has space.
-  func keepPartial(_ incoming: IncomingBody, _ metadata: ImageMetadata) throws(FileFault) {
+  func keepPartial(_ incoming: IncomingBody, _ metadata: ImageMetadata) throws(FileError) {
     guard (folder.freeSpace()?.deficit ?? 0) <= 0 else { return }
     try keepPartial(incoming, EntryRecord(metadata, storedAt: time))
     sweepPartialDownloads()
@@ -59,7 +61,7 @@ extension DiskCache {
   /// Keeps an interrupted body as the partial download of its key.
   ///
   /// Sets the size and checksum of the record.
-  func keepPartial(_ incoming: IncomingBody, _ record: EntryRecord) throws(FileFault) {
+  func keepPartial(_ incoming: IncomingBody, _ record: EntryRecord) throws(FileError) {
     var record = record
     (record.size, record.checksum) = (incoming.size, incoming.checksum)
     try FilePath.makeFolder(folder.partial)
@@ -161,7 +163,7 @@ extension DiskCache {
     let record = EntryRecord(metadata, storedAt: time)
     // Several processes may write bodies of one key.
     let path = "\(folder.partialPath(metadata.key)).\(incoming.name)\(Self.recoveryEnding)"
-    do throws(FileFault) {
+    do throws(FileError) {
       try FilePath.makeFolder(folder.partial)
       let boot = try Self.boot()
       try IncomingBody(in: folder).place(at: path, endingWith: record.line + [UInt8(ascii: "\n")] + boot)
@@ -188,7 +190,7 @@ extension DiskCache {
   }
 
   /// The identifier of this start of the system (`random(4)`).
-  private static func boot() throws(FileFault) -> [UInt8] {
+  private static func boot() throws(FileError) -> [UInt8] {
     try OpenFile("/proc/sys/kernel/random/boot_id", to: "read", O_RDONLY).read(count: 36)
   }
 
@@ -196,7 +198,7 @@ extension DiskCache {
   private func recover(_ name: String) {
     let (path, parts) = ("\(folder.partial)/\(name)", name.split(separator: "."))
     guard parts.count == 3 else { return }
-    do throws(FileFault) {
+    do throws(FileError) {
       let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
       let body = try OpenFile("\(folder.incoming)/\(parts[1])", to: "read", flags)
       // A living writer keeps its body. After this, no other process writes or reads the recovery record.
@@ -215,7 +217,7 @@ extension DiskCache {
     }
   }
 
-  private func recover(_ body: borrowing OpenFile, _ record: EntryRecord) throws(FileFault) {
+  private func recover(_ body: borrowing OpenFile, _ record: EntryRecord) throws(FileError) {
     let limit = limits.partialDownloads.bytes
     let bytes = try body.read(count: min(Int(try body.status().st_size), limit + 1))
     let known = storedPartialDownload(of: record.key)?.bytes.count ?? 0

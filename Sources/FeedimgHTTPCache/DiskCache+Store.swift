@@ -182,7 +182,7 @@ extension DiskCache {
       // Other programs may know the path of the same bytes.
       record.body = same.body
     } else {
-      do throws(FileFault) {
+      do throws(FileError) {
         try image.body.place(as: record.body, in: folder)
       } catch {
         return .failure(CacheError(error.description, isDiskFull: error.isDiskFull))

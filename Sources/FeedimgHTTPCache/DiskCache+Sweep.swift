@@ -65,7 +65,7 @@ extension DiskCache {
 
   /// Whether no living process has locked the file.
   func isAbandoned(_ file: borrowing OpenFile) -> Bool {
-    do throws(FileFault) {
+    do throws(FileError) {
       return try file.tryLock()
     } catch {
       // On file systems without locks, only the age decides. No transfer takes a day.

@@ -72,8 +72,8 @@ package final class DiskCache: Sendable {
   ///
   /// A process that is killed leaves its session file. The next process that begins to write then sweeps the folder.
   ///
-  /// - Throws: ``FileFault`` if the folder cannot be written.
-  func beginWriting() throws(FileFault) {
+  /// - Throws: ``FileError`` if the folder cannot be written.
+  func beginWriting() throws(FileError) {
     if session.withLock({ $0.file.map { !$0.isOver } ?? false }) { return }
     let new = try WriterSession(in: folder)
     session.withLock { $0.file = new }
@@ -84,7 +84,7 @@ package final class DiskCache: Sendable {
 
   /// ``beginWriting()`` with the error for callers.
   func beginWritingOrRefuse() throws(CacheError) {
-    do throws(FileFault) { try beginWriting() } catch { throw refusal(error, size: 0) }
+    do throws(FileError) { try beginWriting() } catch { throw refusal(error, size: 0) }
   }
 
   /// Tells other processes that this one writes no more.
@@ -171,7 +171,7 @@ extension DiskCache: ImageStoring {
   }
 
   package func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
-    do throws(FileFault) { try folder.create() } catch { throw refusal(error, size: 0) }
+    do throws(FileError) { try folder.create() } catch { throw refusal(error, size: 0) }
     return BodyWriter(cache: self, since: removals)
   }
 

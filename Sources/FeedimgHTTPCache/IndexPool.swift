@@ -69,10 +69,10 @@ final class IndexPool: Sendable {
     busyTimeout: Int32,
     _ body: (CacheIndex) throws(SQLiteError) -> Value
   ) throws(CacheError) -> Value? {
-    var fault = IndexFault.file(FileFault("open", folder.index, reason: 0))
+    var fault = IndexError.file(FileError("open", folder.index, reason: 0))
     // The second attempt uses a new index after a damaged one.
     for _ in 0..<2 {
-      do throws(IndexFault) {
+      do throws(IndexError) {
         guard let index = try borrow(creating: creating) else { return nil }
         index.connection.busyTimeout = busyTimeout
         do throws(SQLiteError) {
@@ -96,7 +96,7 @@ final class IndexPool: Sendable {
     throw fault.cacheError(index: folder.index)
   }
 
-  private func borrow(creating: Bool) throws(IndexFault) -> CacheIndex? {
+  private func borrow(creating: Bool) throws(IndexError) -> CacheIndex? {
     let identity = try identity()
     // Connections to another file are closed outside the lock.
     let (stale, index) = idle.withLock { idle in
@@ -114,8 +114,8 @@ final class IndexPool: Sendable {
     idle.withLock { if $0.count < Self.maximumIdleCount { $0.append(index) } }
   }
 
-  func identity() throws(IndexFault) -> FileIdentity? {
-    try IndexFault.ofFiles(folder.indexIdentity)
+  func identity() throws(IndexError) -> FileIdentity? {
+    try IndexError.ofFiles(folder.indexIdentity)
   }
 }
 
@@ -123,7 +123,7 @@ extension IndexPool {
   /// Opens the index.
   ///
   /// Creates a missing one and replaces a damaged one.
-  func open() throws(IndexFault) -> CacheIndex {
+  func open() throws(IndexError) -> CacheIndex {
     switch try openExisting() {
     case .opened(let index): return index
     case .missing: break
@@ -138,9 +138,9 @@ extension IndexPool {
     case damaged(FileIdentity)
   }
 
-  private func openExisting() throws(IndexFault) -> Finding {
+  private func openExisting() throws(IndexError) -> Finding {
     let lock: FileLock
-    do throws(FileFault) {
+    do throws(FileError) {
       lock = try FileLock(folder, .shared)
     } catch {
       // A process that cannot write the lock cannot replace the index either.
@@ -148,13 +148,13 @@ extension IndexPool {
       return try find(isWritable: false)
     }
     // The lock is held until the first read, when SQLite has opened the files beside the index.
-    return try withExtendedLifetime(lock) { () throws(IndexFault) in try find(isWritable: true) }
+    return try withExtendedLifetime(lock) { () throws(IndexError) in try find(isWritable: true) }
   }
 
-  private func find(isWritable: Bool) throws(IndexFault) -> Finding {
+  private func find(isWritable: Bool) throws(IndexError) -> Finding {
     guard let identity = try identity() else { return .missing }
     if isWritable, folder.isIndexTorn { return .damaged(identity) }
-    do throws(IndexFault) {
+    do throws(IndexError) {
       guard let index = try connect(isWritable: isWritable, identity) else { return .missing }
       // A connection that was opened read-only on a full disk misses later writes.
       index.isForOnce = index.isReadOnly && isWritable
@@ -166,8 +166,8 @@ extension IndexPool {
   }
 
   /// A connection to the existing index; nil if it was never completed.
-  private func connect(isWritable: Bool, _ identity: FileIdentity) throws(IndexFault) -> CacheIndex? {
-    do throws(IndexFault) {
+  private func connect(isWritable: Bool, _ identity: FileIdentity) throws(IndexError) -> CacheIndex? {
+    do throws(IndexError) {
       return try check(.write, identity)
     } catch {
       // If SQLite cannot write beside the index, it reads the index only if we declare it unchanging.
@@ -181,8 +181,8 @@ extension IndexPool {
   private func check(
     _ access: SQLiteConnection.Access,
     _ identity: FileIdentity
-  ) throws(IndexFault) -> CacheIndex? {
-    let (index, kind) = try IndexFault.ofDatabase { () throws(SQLiteError) in
+  ) throws(IndexError) -> CacheIndex? {
+    let (index, kind) = try IndexError.ofDatabase { () throws(SQLiteError) in
       let index = try CacheIndex(folder, access, identity)
       return (index, try index.kind())
     }
@@ -194,8 +194,8 @@ extension IndexPool {
   }
 
   /// Creates the index, unless another process did.
-  private func make() throws(IndexFault) -> CacheIndex {
-    let lock = try IndexFault.ofFiles { () throws(FileFault) in
+  private func make() throws(IndexError) -> CacheIndex {
+    let lock = try IndexError.ofFiles { () throws(FileError) in
       try folder.create()
       return try FileLock(folder, .exclusive)
     }
@@ -206,14 +206,14 @@ extension IndexPool {
       // SQLite would take old files beside a new index for parts of it.
       for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
     }
-    let hasBodies = try IndexFault.ofFiles { () throws(FileFault) in
+    let hasBodies = try IndexError.ofFiles { () throws(FileError) in
       try folder.makeIndexFile()
       return try !CacheFolder.names(in: folder.bodies).isEmpty
     }
     guard let identity = try identity() else {
-      throw .file(FileFault("open", folder.index, reason: ENOENT))
+      throw .file(FileError("open", folder.index, reason: ENOENT))
     }
-    return try IndexFault.ofDatabase { () throws(SQLiteError) in
+    return try IndexError.ofDatabase { () throws(SQLiteError) in
       let index = try CacheIndex(folder, .write, identity)
       try index.create(hasBodies: hasBodies)
       return index
@@ -223,12 +223,12 @@ extension IndexPool {
   /// Renames a damaged index, unless another process did.
   ///
   /// It replaces an earlier one and remains for examination.
-  func renameDamaged(_ damaged: FileIdentity) throws(IndexFault) {
-    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
+  func renameDamaged(_ damaged: FileIdentity) throws(IndexError) {
+    let lock = try IndexError.ofFiles { () throws(FileError) in try FileLock(folder, .exclusive) }
     defer { withExtendedLifetime(lock) {} }
     guard try identity() == damaged else { return }
     guard rename(folder.index, folder.damagedIndex) == 0 else {
-      throw .file(FileFault("put aside", folder.index))
+      throw .file(FileError("put aside", folder.index))
     }
     for ending in CacheFolder.indexCompanions { unlink(folder.index + ending) }
   }
@@ -237,42 +237,42 @@ extension IndexPool {
   ///
   /// A process that has it open continues with the removed file until its next call. The removal is counted first, so
   /// that a writer that misses the index sees the count. A database of another program stays.
-  func removeIndex(_ countRemoval: () throws(FileFault) -> Void) throws(CacheError) {
-    do throws(IndexFault) {
+  func removeIndex(_ countRemoval: () throws(FileError) -> Void) throws(CacheError) {
+    do throws(IndexError) {
       try remove(countRemoval)
     } catch {
       throw error.cacheError(index: folder.index)
     }
   }
 
-  private func remove(_ countRemoval: () throws(FileFault) -> Void) throws(IndexFault) {
-    do throws(IndexFault) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
-    let lock = try IndexFault.ofFiles { () throws(FileFault) in try FileLock(folder, .exclusive) }
+  private func remove(_ countRemoval: () throws(FileError) -> Void) throws(IndexError) {
+    do throws(IndexError) { _ = try openExisting() } catch .foreign { throw .foreign } catch {}
+    let lock = try IndexError.ofFiles { () throws(FileError) in try FileLock(folder, .exclusive) }
     defer { withExtendedLifetime(lock) {} }
     try? countRemoval()
     for path in [folder.index, folder.damagedIndex] + CacheFolder.indexCompanions.map({ folder.index + $0 }) {
-      guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileFault("remove", path)) }
+      guard unlink(path) == 0 || errno == ENOENT else { throw .file(FileError("remove", path)) }
     }
   }
 }
 
 /// Why the index cannot be used.
-enum IndexFault: Error, Hashable {
+enum IndexError: Error, Hashable {
   case database(SQLiteError)
-  case file(FileFault)
+  case file(FileError)
   /// The file is a database of another program.
   case foreign
 
   static func ofDatabase<Value>(
     _ body: () throws(SQLiteError) -> Value
-  ) throws(IndexFault) -> Value {
+  ) throws(IndexError) -> Value {
     do throws(SQLiteError) { return try body() } catch { throw .database(error) }
   }
 
   static func ofFiles<Value: ~Copyable>(
-    _ body: () throws(FileFault) -> Value
-  ) throws(IndexFault) -> Value {
-    do throws(FileFault) { return try body() } catch { throw .file(error) }
+    _ body: () throws(FileError) -> Value
+  ) throws(IndexError) -> Value {
+    do throws(FileError) { return try body() } catch { throw .file(error) }
   }
 
   /// Whether the file is damaged, so that only a new index helps.
@@ -299,8 +299,8 @@ extension FileLock {
   /// SQLite finds the files beside the index by their names. While the index is replaced, the names lead to the old
   /// files, so that no process may open it.
   ///
-  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after two seconds.
-  init(_ folder: CacheFolder, _ share: Share) throws(FileFault) {
+  /// - Throws: ``FileError``, with `EWOULDBLOCK` after two seconds.
+  init(_ folder: CacheFolder, _ share: Share) throws(FileError) {
     try self.init(folder.lock, share, within: .seconds(2))
   }
 }

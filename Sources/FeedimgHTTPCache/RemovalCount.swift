@@ -25,7 +25,7 @@ final class RemovalCount: Sendable {
         state.count = Int(status.st_size)
         return state.count
       }
-      do throws(FileFault) {
+      do throws(FileError) {
         let file = try OpenFile(path, to: "read", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         state.count = Int(try file.status().st_size)
         state.file = consume file
@@ -38,10 +38,10 @@ final class RemovalCount: Sendable {
   }
 
   /// Counts a removal.
-  func add() throws(FileFault) {
+  func add() throws(FileError) {
     let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW
     let file = try OpenFile(path, to: "write", flags, mode: 0o600)
-    do throws(FileFault) {
+    do throws(FileError) {
       try file.write([0])
     } catch {
       // A full disk has space for a hole.

@@ -113,7 +113,7 @@ public final class Service: Sendable {
     guard let gateway = configuration.gateway else { return }
     _ = try AccessToken.stored(in: gatewayTokenFile)
     let status = GatewayStatus(address: url, server: gateway.mastodon)
-    do throws(FileFault) {
+    do throws(FileError) {
       try status.write(to: folder)
     } catch {
       throw ServiceError("\(error)")
@@ -207,7 +207,7 @@ public final class Service: Sendable {
       let bound = bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
       listeners.append(try await Self.listener("`\(path)`", bound))
       guard chmod(path, 0o600) == 0 else {
-        throw ServiceError("cannot listen on `\(path)`: \(FileFault.words(for: errno))")
+        throw ServiceError("cannot listen on `\(path)`: \(FileError.words(for: errno))")
       }
     }
     if let port = configuration.port {
@@ -224,7 +224,7 @@ public final class Service: Sendable {
     do {
       return try await bound.get()
     } catch {
-      let reason = (error as? IOError).map { FileFault.words(for: $0.errnoCode) }
+      let reason = (error as? IOError).map { FileError.words(for: $0.errnoCode) }
       throw ServiceError("cannot listen on \(name): \(reason ?? "\(error)")")
     }
   }

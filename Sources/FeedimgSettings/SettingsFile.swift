@@ -20,7 +20,7 @@ package struct SettingsFile: Sendable {
   ///
   /// An invalid value counts as not set and causes a warning.
   package func read() -> SettingsSnapshot {
-    do throws(FileFault) {
+    do throws(FileError) {
       guard let bytes = try file.content() else { return SettingsSnapshot() }
       return snapshot(of: bytes)
     } catch {
@@ -59,8 +59,8 @@ package struct SettingsFile: Sendable {
   }
 
   private func edit(_ change: (inout JSONObject) -> Void) throws(SettingsError) -> SettingsSnapshot {
-    do throws(FileFault) {
-      return try file.locked { locked throws(FileFault) in
+    do throws(FileError) {
+      return try file.locked { locked throws(FileError) in
         // An unreadable file must not be replaced.
         let old = try file.content()
         let (found, warning) = try document(from: old)
@@ -82,7 +82,7 @@ package struct SettingsFile: Sendable {
   /// Copies invalid content beside the file and starts with an empty document.
   private func document(
     from content: [UInt8]?
-  ) throws(FileFault) -> (document: SettingsDocument, warning: String?) {
+  ) throws(FileError) -> (document: SettingsDocument, warning: String?) {
     guard let content else { return (SettingsDocument(), nil) }
     do throws(JSONError) {
       return (try SettingsDocument(content), nil)
@@ -95,11 +95,11 @@ package struct SettingsFile: Sendable {
   /// Copies the content beside the file with the first free number, unless an equal copy exists.
   ///
   /// - Returns: The path of the copy.
-  private func keepCopy(_ content: [UInt8]) throws(FileFault) -> String {
+  private func keepCopy(_ content: [UInt8]) throws(FileError) -> String {
     var number = 1
     while true {
       let copy = "\(path).corrupt-\(number)"
-      do throws(FileFault) {
+      do throws(FileError) {
         let file = try OpenFile(copy, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         try file.write(content)
         try file.synchronize()
@@ -129,7 +129,7 @@ package struct SettingsFile: Sendable {
 }
 
 extension SettingsError {
-  fileprivate init(fault: FileFault) {
+  fileprivate init(fault: FileError) {
     let code: Code =
       switch (fault.operation, fault.reason) {
       case ("lock", EWOULDBLOCK): .busy

@@ -17,18 +17,18 @@ package struct AtomicFile: Sendable {
 
   /// The content; nil if there is no file.
   ///
-  /// - Throws: ``FileFault``; its reason is `EISDIR` for a folder, `EFBIG` for a file that is too long, and
+  /// - Throws: ``FileError``; its reason is `EISDIR` for a folder, `EFBIG` for a file that is too long, and
   ///   `EINVAL` for a pipe or device.
-  package func content() throws(FileFault) -> [UInt8]? {
-    do throws(FileFault) {
+  package func content() throws(FileError) -> [UInt8]? {
+    do throws(FileError) {
       // Opening a pipe would wait for its writer.
       let file = try OpenFile(path.text, to: "read", O_RDONLY | O_NONBLOCK)
       let type = try file.status().st_mode & S_IFMT
       guard type == S_IFREG else {
-        throw FileFault("read", path.text, reason: type == S_IFDIR ? EISDIR : EINVAL)
+        throw FileError("read", path.text, reason: type == S_IFDIR ? EISDIR : EINVAL)
       }
       let bytes = try file.read(upTo: Self.maximumLength)
-      guard bytes.count <= Self.maximumLength else { throw FileFault("read", path.text, reason: EFBIG) }
+      guard bytes.count <= Self.maximumLength else { throw FileError("read", path.text, reason: EFBIG) }
       return bytes
     } catch {
       guard error.reason == ENOENT else { throw error }
@@ -44,11 +44,11 @@ package struct AtomicFile: Sendable {
   ///   - limit: The longest wait for the lock.
   ///   - body: Replaces the file.
   /// - Returns: The result of the body.
-  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after the longest wait.
+  /// - Throws: ``FileError``, with `EWOULDBLOCK` after the longest wait.
   package func locked<Result>(
     within limit: Duration = .seconds(10),
-    _ body: (borrowing LockedFile) throws(FileFault) -> Result
-  ) throws(FileFault) -> Result {
+    _ body: (borrowing LockedFile) throws(FileError) -> Result
+  ) throws(FileError) -> Result {
     try FilePath.makeFolder(path.folder)
     let target = try path.links().last ?? path
     let path = FilePath(folder: target.folder, name: ".\(target.name).lock").text
@@ -70,32 +70,32 @@ package struct LockedFile: ~Copyable {
 
   /// Replaces the content.
   ///
-  /// The file keeps its mode and owner; a new file has mode 0600.
+  /// The file keeps its mode and owner, unless `isPrivate`; a new file has mode 0600.
   ///
   /// - Parameters:
   ///   - bytes: The new content.
   ///   - isDurable: Whether to write it to disk before the call returns.
-  ///   - isPrivate: Whether to give the file to this user with mode 0600, also if the old file has others.
-  /// - Throws: ``FileFault``; the file is then unchanged, except if only flushing its folder failed.
+  ///   - isPrivate: Whether the file gets mode 0600 and this user as its owner, whatever the old file has.
+  /// - Throws: ``FileError``; the file is then unchanged, except if only flushing its folder failed.
   package func replace(
     with bytes: [UInt8],
     isDurable: Bool = true,
     isPrivate: Bool = false
-  ) throws(FileFault) {
+  ) throws(FileError) {
     let temporary = FilePath(folder: target.folder, name: ".\(target.name).tmp").text
     // A process that died while it held the lock may have left a temporary file.
     unlink(temporary)
-    do throws(FileFault) {
+    do throws(FileError) {
       let file = try OpenFile(temporary, to: "write", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       try file.write(bytes)
       var old = stat()
       if !isPrivate, stat(target.text, &old) == 0 {
         // Only the superuser may change the owner. For other users, the call fails or changes nothing.
         _ = fchown(file.descriptor, old.st_uid, old.st_gid)
-        guard fchmod(file.descriptor, old.st_mode & 0o7777) == 0 else { throw FileFault("change", temporary) }
+        guard fchmod(file.descriptor, old.st_mode & 0o7777) == 0 else { throw FileError("change", temporary) }
       }
       if isDurable { try file.synchronize() }
-      guard rename(temporary, target.text) == 0 else { throw FileFault("replace", target.text) }
+      guard rename(temporary, target.text) == 0 else { throw FileError("replace", target.text) }
     } catch {
       unlink(temporary)
       throw error

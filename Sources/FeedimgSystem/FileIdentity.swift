@@ -7,14 +7,14 @@ package struct FileIdentity: Sendable, Hashable {
 
   /// The identity of the file at a path; nil if there is none.
   ///
-  /// - Throws: ``FileFault`` if the path cannot be examined, or with `EISDIR` for a folder.
-  package init?(_ path: String) throws(FileFault) {
+  /// - Throws: ``FileError`` if the path cannot be examined, or with `EISDIR` for a folder.
+  package init?(_ path: String) throws(FileError) {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      guard errno == ENOENT else { throw FileFault("look at", path) }
+      guard errno == ENOENT else { throw FileError("look at", path) }
       return nil
     }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw FileFault("read", path, reason: EISDIR) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw FileError("read", path, reason: EISDIR) }
     (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
   }
 }

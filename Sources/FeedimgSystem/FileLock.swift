@@ -16,12 +16,12 @@ package struct FileLock: ~Copyable {
   ///
   /// Work under a lock takes milliseconds; a long wait means that a process is stopped.
   ///
-  /// - Throws: ``FileFault``, with `EWOULDBLOCK` after the longest wait.
+  /// - Throws: ``FileError``, with `EWOULDBLOCK` after the longest wait.
   package init(
     _ path: String,
     _ share: Share = .exclusive,
     within limit: Duration = .seconds(10)
-  ) throws(FileFault) {
+  ) throws(FileError) {
     let opened = try OpenFile(path, to: "lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
     try Self.lock(opened, share, within: limit)
     file = opened
@@ -31,11 +31,11 @@ package struct FileLock: ~Copyable {
     _ file: borrowing OpenFile,
     _ share: Share,
     within limit: Duration
-  ) throws(FileFault) {
+  ) throws(FileError) {
     for _ in 0...Int(limit / .milliseconds(5)) {
       if try file.tryLock(share) { return }
       poll(nil, 0, 5)
     }
-    throw FileFault("lock", file.path, reason: EWOULDBLOCK)
+    throw FileError("lock", file.path, reason: EWOULDBLOCK)
   }
 }

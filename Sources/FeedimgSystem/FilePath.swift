@@ -25,11 +25,11 @@ package struct FilePath: Hashable {
 
   /// This path and the targets of its symbolic links, in order; the last is not a link and may be missing.
   ///
-  /// - Throws: ``FileFault`` with `ELOOP` if there are too many links, as in a cycle.
-  package func links() throws(FileFault) -> [FilePath] {
+  /// - Throws: ``FileError`` with `ELOOP` if there are too many links, as in a cycle.
+  package func links() throws(FileError) -> [FilePath] {
     var chain = [self]
     while let next = chain.last?.linkTarget {
-      guard chain.count <= Self.maximumLinkCount else { throw FileFault("follow", text, reason: ELOOP) }
+      guard chain.count <= Self.maximumLinkCount else { throw FileError("follow", text, reason: ELOOP) }
       chain.append(next)
     }
     return chain
@@ -44,14 +44,14 @@ package struct FilePath: Hashable {
   }
 
   /// The names in a folder, in no order.
-  package static func names(in folder: String) throws(FileFault) -> [String] {
-    guard let stream = opendir(folder) else { throw FileFault("list", folder) }
+  package static func names(in folder: String) throws(FileError) -> [String] {
+    guard let stream = opendir(folder) else { throw FileError("list", folder) }
     defer { closedir(stream) }
     var names: [String] = []
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
-        guard errno == 0 else { throw FileFault("list", folder) }
+        guard errno == 0 else { throw FileError("list", folder) }
         return names
       }
       let name = withUnsafeBytes(of: &entry.pointee.d_name) {
@@ -62,10 +62,10 @@ package struct FilePath: Hashable {
   }
 
   /// Creates the folder and all missing folders above it, with mode 0700 as XDG requires.
-  package static func makeFolder(_ folder: String) throws(FileFault) {
+  package static func makeFolder(_ folder: String) throws(FileError) {
     if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, FilePath(folder).folder != folder else { throw FileFault("make", folder) }
+    guard errno == ENOENT, FilePath(folder).folder != folder else { throw FileError("make", folder) }
     try makeFolder(FilePath(folder).folder)
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileFault("make", folder) }
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileError("make", folder) }
   }
 }

@@ -18,6 +18,6 @@ package enum RequiredResources {
   }
 
   private static func message(_ operation: String) -> String {
-    "cannot \(operation): \(FileFault.words(for: errno))"
+    "cannot \(operation): \(FileError.words(for: errno))"
   }
 }

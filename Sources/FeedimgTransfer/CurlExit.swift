@@ -4,9 +4,9 @@ import Synchronization
 
 /// Closes all connections in exit(3), and waits for that.
 ///
-/// OpenSSL cleans up in exit(3). A thread that still closed connections then would crash the program. A
-/// handler of exit(3) therefore closes them first. Handlers run in reverse order, so it is registered after
-/// OpenSSL's.
+/// A program that has used OpenSSL before libcurl opens lets it clean up in exit(3); `ccurl_open` prevents that
+/// in other programs. A thread that still closed connections then would crash the program. A handler of
+/// exit(3) therefore closes them first. Handlers run in reverse order, so it is registered after OpenSSL's.
 enum CurlExit {
   private struct Running {
     weak var transfers: CurlTransfers?

@@ -76,7 +76,7 @@ package final class UsageLedger: UsageKeeping {
       return state.unwritten
     }
     guard !usage.isEmpty else { return }
-    do throws(UsageFault) {
+    do throws(UsageLedgerError) {
       _ = try withDatabase("write", makes: true, within: busyTimeout) { database throws(SQLiteError) in
         try database.add(usage)
       }
@@ -93,15 +93,15 @@ package final class UsageLedger: UsageKeeping {
 
   /// Removes all counts.
   ///
-  /// - Throws: ``UsageFault``; some counts may be gone then.
-  package func clear() throws(UsageFault) {
+  /// - Throws: ``UsageLedgerError``; some counts may be gone then.
+  package func clear() throws(UsageLedgerError) {
     state.withLock { ($0.unwritten, $0.latest) = ([], nil) }
     _ = try withDatabase("clear", makes: false, within: Self.busyTimeouts.clearing) {
       database throws(SQLiteError) in try database.clear()
     }
     for ending in Self.endings {
       guard unlink(damagedPath + ending) == 0 || errno == ENOENT || errno == ENOTDIR else {
-        throw UsageFault(FileFault("remove", damagedPath + ending))
+        throw UsageLedgerError(FileError("remove", damagedPath + ending))
       }
     }
   }
@@ -109,7 +109,7 @@ package final class UsageLedger: UsageKeeping {
   // MARK: Reading
 
   package func usage(on days: ClosedRange<CalendarDay>) -> (usage: [NetworkUsage], gap: String?) {
-    do throws(UsageFault) {
+    do throws(UsageLedgerError) {
       let written = try written(on: days)
       return (addingUnwritten(to: written, on: days), nil)
     } catch {
@@ -125,8 +125,8 @@ package final class UsageLedger: UsageKeeping {
 
   /// The counts of all days, and how many counts could not be read.
   ///
-  /// - Throws: ``UsageFault`` where the database cannot be read.
-  package func all() throws(UsageFault) -> (usage: [NetworkUsage], unreadableCount: Int) {
+  /// - Throws: ``UsageLedgerError`` where the database cannot be read.
+  package func all() throws(UsageLedgerError) -> (usage: [NetworkUsage], unreadableCount: Int) {
     let read = try read(nil)
     return (addingUnwritten(to: read?.usage ?? [], on: nil), read?.unreadableCount ?? 0)
   }
@@ -145,8 +145,8 @@ package final class UsageLedger: UsageKeeping {
   }
 
   /// The counts on disk; the latest ones where they cannot be read any longer.
-  private func written(on days: ClosedRange<CalendarDay>) throws(UsageFault) -> [NetworkUsage] {
-    do throws(UsageFault) {
+  private func written(on days: ClosedRange<CalendarDay>) throws(UsageLedgerError) -> [NetworkUsage] {
+    do throws(UsageLedgerError) {
       let usage = try read(days)?.usage ?? []
       state.withLock { $0.latest = (days, usage) }
       return usage
@@ -160,7 +160,7 @@ package final class UsageLedger: UsageKeeping {
   /// The counts on disk of some days or all, in no order; nil without a database.
   private func read(
     _ days: ClosedRange<CalendarDay>?
-  ) throws(UsageFault) -> (usage: [NetworkUsage], unreadableCount: Int)? {
+  ) throws(UsageLedgerError) -> (usage: [NetworkUsage], unreadableCount: Int)? {
     try withDatabase("read", makes: false, within: Self.busyTimeouts.reading) {
       database throws(SQLiteError) in
       try database.usage(on: days)
@@ -177,10 +177,10 @@ package final class UsageLedger: UsageKeeping {
     makes: Bool,
     within busyTimeout: Int32,
     _ body: (UsageDatabase) throws(SQLiteError) -> Value
-  ) throws(UsageFault) -> Value? {
+  ) throws(UsageLedgerError) -> Value? {
     var isSecond = false
     while true {
-      let file = try UsageFault.ofFiles { () throws(FileFault) in
+      let file = try UsageLedgerError.ofFiles { () throws(FileError) in
         let file = try FileIdentity(path)
         if file == nil, makes { try FilePath.makeFolder(folder) }
         return file
@@ -197,7 +197,7 @@ package final class UsageLedger: UsageKeeping {
           throw error
         }
       } catch {
-        guard error.isDamage, let file, !isSecond else { throw UsageFault(operation, path, error) }
+        guard error.isDamage, let file, !isSecond else { throw UsageLedgerError(operation, path, error) }
         try renameDamaged(file)
         isSecond = true
       }
@@ -227,14 +227,14 @@ package final class UsageLedger: UsageKeeping {
   private var damagedPath: String { "\(path).damaged" }
 
   /// Renames a damaged database, in place of an earlier one, unless another process has done so already.
-  private func renameDamaged(_ damaged: FileIdentity) throws(UsageFault) {
-    let isRenamed = try UsageFault.ofFiles { () throws(FileFault) in
+  private func renameDamaged(_ damaged: FileIdentity) throws(UsageLedgerError) {
+    let isRenamed = try UsageLedgerError.ofFiles { () throws(FileError) in
       let lock = try FileLock("\(folder)/.lock", within: .milliseconds(Self.busyTimeouts.clearing))
       defer { withExtendedLifetime(lock) {} }
       guard try FileIdentity(path) == damaged else { return false }
       for ending in Self.endings {
         guard rename(path + ending, damagedPath + ending) == 0 || errno == ENOENT else {
-          throw FileFault("set aside", path + ending)
+          throw FileError("set aside", path + ending)
         }
       }
       return true
@@ -250,12 +250,12 @@ package final class UsageLedger: UsageKeeping {
 }
 
 /// A failed access to the ledger.
-package struct UsageFault: Error, Hashable, CustomStringConvertible {
+package struct UsageLedgerError: Error, Hashable, CustomStringConvertible {
   package let description: String
   /// Whether another process holds a lock, so that a later try may succeed.
   let isBusy: Bool
 
-  init(_ fault: FileFault) {
+  init(_ fault: FileError) {
     description = fault.description
     isBusy = fault.reason == EWOULDBLOCK
   }
@@ -265,7 +265,7 @@ package struct UsageFault: Error, Hashable, CustomStringConvertible {
     isBusy = error.isBusy
   }
 
-  static func ofFiles<Value>(_ body: () throws(FileFault) -> Value) throws(UsageFault) -> Value {
-    do throws(FileFault) { return try body() } catch { throw UsageFault(error) }
+  static func ofFiles<Value>(_ body: () throws(FileError) -> Value) throws(UsageLedgerError) -> Value {
+    do throws(FileError) { return try body() } catch { throw UsageLedgerError(error) }
   }
 }

@@ -15,7 +15,7 @@ final class ShellCommand: Sendable {
     // Sockets, because one call here can create them with close-on-exec.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &inputEnds) == 0, socketpair(AF_UNIX, kind, 0, &outputEnds) == 0 else {
-      throw FileFault("make", "a pipe")
+      throw FileError("make", "a pipe")
     }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -28,7 +28,7 @@ final class ShellCommand: Sendable {
     let result = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
     close(inputEnds[0])
     close(outputEnds[0])
-    guard result == 0 else { throw FileFault("run", "/bin/sh", reason: result) }
+    guard result == 0 else { throw FileError("run", "/bin/sh", reason: result) }
     self.process = process
     input = inputEnds[1]
     output = outputEnds[1]

@@ -42,7 +42,7 @@ import Testing
       rename($0["new.json"], $0["config/settings.json"])
     },
     Change(testDescription: "replaced atomically") {
-      try AtomicFile($0["config/settings.json"]).locked { file throws(FileFault) in
+      try AtomicFile($0["config/settings.json"]).locked { file throws(FileError) in
         try file.replace(with: [0x7B, 0x7D])
       }
     },
@@ -123,7 +123,7 @@ import Testing
   @Test func `folders that are created together are followed down to the file`() async throws {
     var texts = callbacks(of: "a/b/c/settings.json").makeAsyncIterator()
     #expect(await texts.next() == "")
-    try AtomicFile(folder["a/b/c/settings.json"]).locked { file throws(FileFault) in
+    try AtomicFile(folder["a/b/c/settings.json"]).locked { file throws(FileError) in
       try file.replace(with: [0x7B, 0x7D])
     }
     while await texts.next() != "{}" {}

@@ -107,7 +107,7 @@ struct UsageLedgerTests {
     count(5, in: later)
     let warnings = later.takeWarnings()
     #expect(warnings.count == 1 && warnings[0].contains("a later version made it (schema 99)"), "\(warnings)")
-    #expect(throws: UsageFault.self) { try later.all() }
+    #expect(throws: UsageLedgerError.self) { try later.all() }
     #expect(try folder.rows() == ["2026-11-21 cellular metered 7 1"])
   }
 

@@ -8,7 +8,7 @@ package final class TemporaryFolder: Sendable {
   package init() throws {
     var template = Array("/tmp/feedimg-test-XXXXXX".utf8CString)
     let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } }
-    guard made != nil else { throw FileFault("make", "/tmp") }
+    guard made != nil else { throw FileError("make", "/tmp") }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 

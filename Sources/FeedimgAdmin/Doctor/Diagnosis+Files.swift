@@ -90,7 +90,7 @@ extension Diagnosis {
         return Finding("policy file", .broken, "`\(entry.name)` is refused: \(reason)\(instead)")
       }
     }
-    do throws(PolicyFault) {
+    do throws(PolicyFileError) {
       let policy = try policies.status()
       let rules = "\(policy.ruleCount) rule\(policy.ruleCount == 1 ? " covers" : "s cover")"
       return refused + [Finding("policy", .ok, "`\(policy.name)` is in force; its \(rules) all cases")]

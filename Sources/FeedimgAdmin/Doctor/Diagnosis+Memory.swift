@@ -33,14 +33,14 @@ extension Diagnosis {
     let place = PSIFile.Place(environment: environment) ?? .system(files)
     let hasGroups = MemoryGroups(files)?.events(files).isEmpty == false
     let group = hasGroups ? "the limits of the control group are watched in its `memory.events`" : nil
-    do throws(FileFault) {
+    do throws(FileError) {
       _ = try PSIFile(place)
       let stalls = "images in memory are evicted in steps when `\(place.path)` reports a shortage"
       return Finding("pressure", .ok, [stalls, group].compactMap(\.self).joined(separator: "; "))
     } catch {
       let reason =
         place.path.isEmpty
-        ? "the service manager disables it" : "`\(place.path)`: \(FileFault.words(for: error.reason))"
+        ? "the service manager disables it" : "`\(place.path)`: \(FileError.words(for: error.reason))"
       let text =
         if let group {
           "a shortage of the whole system cannot be detected (\(reason)); \(group)"

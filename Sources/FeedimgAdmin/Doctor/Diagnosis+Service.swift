@@ -42,7 +42,7 @@ extension Diagnosis {
     case 0: finding(.ok, "a service listens at `\(path)`")
     case ECONNREFUSED:
       finding(.broken, "no service listens at `\(path)`; remove that socket or start `feedimg serve`")
-    case let code: finding(.warning, "`\(path)` cannot be reached (\(FileFault.words(for: code)))")
+    case let code: finding(.warning, "`\(path)` cannot be reached (\(FileError.words(for: code)))")
     }
   }
 

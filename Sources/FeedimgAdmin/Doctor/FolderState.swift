@@ -34,7 +34,7 @@ struct FolderState {
   private static func obstacle(to path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, access(path, W_OK | X_OK) == 0 else {
-      return FileFault.words(for: errno)
+      return FileError.words(for: errno)
     }
     return status.st_mode & S_IFMT == S_IFDIR ? nil : "not a folder"
   }

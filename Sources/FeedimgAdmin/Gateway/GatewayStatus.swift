@@ -43,9 +43,9 @@ public struct GatewayStatus: Sendable, Hashable {
   }
 
   /// Writes the status to the folder of the settings.
-  package func write(to folder: String) throws(FileFault) {
+  package func write(to folder: String) throws(FileError) {
     let bytes = text
-    try AtomicFile(Self.path(in: folder)).locked { file throws(FileFault) in try file.replace(with: bytes) }
+    try AtomicFile(Self.path(in: folder)).locked { file throws(FileError) in try file.replace(with: bytes) }
   }
 
   /// Whether the gateway responds now.

@@ -47,7 +47,7 @@ extension Policies {
   public func check(_ arguments: [String] = [], isStrict: Bool = false) -> [Verdict] {
     let arguments = arguments.isEmpty ? catalog.names() : arguments
     return arguments.flatMap { argument in
-      do throws(PolicyFault) {
+      do throws(PolicyFileError) {
         return try texts(of: argument).map { Verdict($0, catalog.facts, isStrict: isStrict) }
       } catch {
         return [Verdict(error, name: PolicyFile(path: argument).name)]
@@ -56,16 +56,19 @@ extension Policies {
   }
 
   /// The policy that an argument names, or all policies of a folder.
-  private func texts(of argument: String) throws(PolicyFault) -> [PolicyContent] {
+  private func texts(of argument: String) throws(PolicyFileError) -> [PolicyContent] {
     let file = PolicyFile(path: argument)
     if file.holdsCases {
-      throw PolicyFault(["\(argument): contains test cases; run `feedimg policy test`"], isUnreadable: true)
+      throw PolicyFileError(
+        ["\(argument): contains test cases; run `feedimg policy test`"],
+        isUnreadable: true
+      )
     }
     guard file.isFolder else { return try catalog.selection(of: argument).text().map { [$0] } ?? [] }
     let files = try PolicyFile.files(in: argument).filter(\.holdsPolicy)
       .sorted { PolicyCatalog.precedes($0.name, $1.name) }
     guard !files.isEmpty else {
-      throw PolicyFault(["\(argument): no policies in the folder"], isUnreadable: true)
+      throw PolicyFileError(["\(argument): no policies in the folder"], isUnreadable: true)
     }
     return files.map { file in
       let source = PolicySource(name: file.name, layer: .given, file: file)
@@ -79,7 +82,10 @@ extension Policies.Verdict {
     let source = text.source
     switch text.reading {
     case .nothing:
-      self.init(PolicyFault(["\(source.fileName): file not found"], isUnreadable: true), name: source.name)
+      self.init(
+        PolicyFileError(["\(source.fileName): file not found"], isUnreadable: true),
+        name: source.name
+      )
     case .fault(let fault):
       self.init(fault, name: source.name)
     case .bytes(let content):
@@ -131,7 +137,7 @@ extension Policies.Verdict {
   }
 
   /// The result for a file that cannot be read.
-  init(_ fault: PolicyFault, name: String) {
+  init(_ fault: PolicyFileError, name: String) {
     outcome = .unreadable
     remarks = fault.messages.map { Policies.Remark(isError: true, text: $0) }
     json = Self.json(

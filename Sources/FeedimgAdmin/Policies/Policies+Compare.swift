@@ -33,8 +33,8 @@ extension Policies {
   ///   - old: The name or file of the first policy.
   ///   - new: The name or file of the second policy.
   /// - Returns: The states in which the policies show or load something different.
-  /// - Throws: ``PolicyFault`` if a policy cannot be read or does not cover all states.
-  public func compare(_ old: String, _ new: String) throws(PolicyFault) -> Comparison {
+  /// - Throws: ``PolicyFileError`` if a policy cannot be read or does not cover all states.
+  public func compare(_ old: String, _ new: String) throws(PolicyFileError) -> Comparison {
     let (one, other) = (try named(old), try named(new))
     let diff = try naming { () throws(PolicyErrors) in try PolicyDiff(from: one.table, to: other.table) }
     return Comparison(

@@ -30,12 +30,12 @@ extension Policies {
   ///   - given: The known facts.
   ///   - isLive: Whether to read the other facts from the network and settings of this machine.
   /// - Returns: The tried rules with their reasons.
-  /// - Throws: ``PolicyFault`` if the policy or a fact is invalid, or the policy does not cover all states.
+  /// - Throws: ``PolicyFileError`` if the policy or a fact is invalid, or the policy does not cover all states.
   public func explain(
     _ argument: String,
     given: [SituationOverride] = [],
     isLive: Bool = false
-  ) throws(PolicyFault) -> Account {
+  ) throws(PolicyFileError) -> Account {
     let named = try named(argument)
     let catalog = try catalog(of: named.table)
     // The defaults of unknown facts; both variants are available, but not cached.
@@ -57,19 +57,19 @@ extension Policies {
         }
       }
     } catch {
-      throw PolicyFault([error.description], isUnreadable: true)
+      throw PolicyFileError([error.description], isUnreadable: true)
     }
     return Account(Explanation(policy, in: known.situation), known, warnings: warnings)
   }
 
   /// The facts of this machine, read in the same way as in a loader.
-  private func snapshot(for policy: CompiledPolicy) throws(PolicyFault) -> (FactSnapshot, UsageLedger?) {
+  private func snapshot(for policy: CompiledPolicy) throws(PolicyFileError) -> (FactSnapshot, UsageLedger?) {
     let folders = Folders(configuration)
     let settings: UserSettings
     do throws(ConfigurationError) {
       settings = SettingsStore(folder: try folders.configuration).currentSettings()
     } catch {
-      throw PolicyFault(error.messages, isUnreadable: true)
+      throw PolicyFileError(error.messages, isUnreadable: true)
     }
     let ledger = (try? folders.usage).map { UsageLedger(folder: $0, clock: SystemClock.seconds) }
     let snapshot = FactSnapshot(

@@ -61,8 +61,8 @@ extension Policies {
   ///
   /// - Parameter argument: A name or a file; nil for the policy of the configuration.
   /// - Returns: The policy, with all places that were searched.
-  /// - Throws: ``PolicyFault`` if there is no valid policy.
-  public func status(of argument: String? = nil) throws(PolicyFault) -> Status {
+  /// - Throws: ``PolicyFileError`` if there is no valid policy.
+  public func status(of argument: String? = nil) throws(PolicyFileError) -> Status {
     let policy = argument.map(ImageLoader.Configuration.Policy.named) ?? configuration.policy
     let selection = try catalog.selection(of: policy)
     let readings = selection.read()
@@ -75,8 +75,8 @@ extension Policies {
   ///
   /// - Parameter argument: A name or a file.
   /// - Returns: Both forms of the policy.
-  /// - Throws: ``PolicyFault`` if the policy cannot be read.
-  public func export(_ argument: String) throws(PolicyFault) -> Export {
+  /// - Throws: ``PolicyFileError`` if the policy cannot be read.
+  public func export(_ argument: String) throws(PolicyFileError) -> Export {
     let named = try named(argument)
     return Export(
       text: String(decoding: named.text, as: UTF8.self),

@@ -38,19 +38,19 @@ extension Policies {
   ///   - facts: Values of facts; only states with these values are listed.
   ///   - everyState: Whether to list every state, in a fixed order, instead of a few rows.
   /// - Returns: The decisions, without states that have no rule; warnings name these.
-  /// - Throws: ``PolicyFault`` if the policy or a fact is invalid.
+  /// - Throws: ``PolicyFileError`` if the policy or a fact is invalid.
   public func table(
     _ argument: String,
     fixing facts: [SituationOverride] = [],
     everyState: Bool = false
-  ) throws(PolicyFault) -> Listing {
+  ) throws(PolicyFileError) -> Listing {
     let named = try named(argument)
     let catalog = try catalog(of: named.table)
-    let fixed = try facts.map { fact throws(PolicyFault) in
+    let fixed = try facts.map { fact throws(PolicyFileError) in
       do throws(FactError) {
         return try FixedFact(fact.fact, fact.value, among: catalog)
       } catch {
-        throw PolicyFault([error.description], isUnreadable: true)
+        throw PolicyFileError([error.description], isUnreadable: true)
       }
     }
     return try naming { () throws(PolicyErrors) in
@@ -59,11 +59,11 @@ extension Policies {
   }
 
   /// The known facts, including those that the policy's JSON declares.
-  func catalog(of table: PolicyTable) throws(PolicyFault) -> FactCatalog {
+  func catalog(of table: PolicyTable) throws(PolicyFileError) -> FactCatalog {
     do throws(FactError) {
       return try FactCatalog(hosting: table.hostFacts)
     } catch {
-      throw PolicyFault([error.description])
+      throw PolicyFileError([error.description])
     }
   }
 }

@@ -39,7 +39,7 @@ extension Policies {
       self.report = report
     }
 
-    init(_ fault: PolicyFault, policy: String, file: String) {
+    init(_ fault: PolicyFileError, policy: String, file: String) {
       outcome = fault.isUnreadable ? .unreadable : .failed
       (self.policy, self.file) = (policy, file)
       failures = fault.messages
@@ -68,13 +68,14 @@ extension Policies {
   ///     policies.
   ///   - policy: The name or file of another policy to test.
   /// - Returns: One result for each file of cases; at least one.
-  /// - Throws: ``PolicyFault`` if there are no cases, or an argument is invalid.
-  public func test(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFault) -> [TestRun] {
+  /// - Throws: ``PolicyFileError`` if there are no cases, or an argument is invalid.
+  public func test(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFileError) -> [TestRun]
+  {
     let suites = try suites(arguments)
-    guard !suites.isEmpty else { throw PolicyFault(["no test cases found"], isUnreadable: true) }
+    guard !suites.isEmpty else { throw PolicyFileError(["no test cases found"], isUnreadable: true) }
     return suites.map { suite in
       var name = suite.policyName
-      do throws(PolicyFault) {
+      do throws(PolicyFileError) {
         let table = try table(for: suite, policy)
         name = table.name
         let facts = try catalog(of: table)
@@ -84,7 +85,7 @@ extension Policies {
           return TestRun(try CaseReport(cases, of: table))
         } catch {
           let isReadable = PolicyTable.isReadable(fileName: suite.fileName, text: text)
-          throw PolicyFault(error.errors.map(\.description), isUnreadable: !isReadable)
+          throw PolicyFileError(error.errors.map(\.description), isUnreadable: !isReadable)
         }
       } catch {
         return TestRun(error, policy: name, file: suite.fileName)
@@ -98,9 +99,9 @@ extension Policies {
   ///   - arguments: The arguments of ``test(_:of:)``; all must concern one policy.
   ///   - policy: The name or file of another policy.
   /// - Returns: Markdown; the same policy always yields the same text.
-  /// - Throws: ``PolicyFault`` if the arguments concern several policies, or the policy cannot be read or
+  /// - Throws: ``PolicyFileError`` if the arguments concern several policies, or the policy cannot be read or
   ///   does not cover all states.
-  public func golden(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFault) -> String {
+  public func golden(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFileError) -> String {
     let table = try tableToRecord(arguments, policy)
     return try naming { () throws(PolicyErrors) in
       // Compiling fails if a state has no rule.
@@ -109,7 +110,8 @@ extension Policies {
     }
   }
 
-  private func tableToRecord(_ arguments: [String], _ policy: String?) throws(PolicyFault) -> PolicyTable {
+  private func tableToRecord(_ arguments: [String], _ policy: String?) throws(PolicyFileError) -> PolicyTable
+  {
     if let policy { return try named(policy).table }
     // A policy without cases can be recorded too.
     if arguments.count == 1, let argument = arguments.first, !PolicyFile(path: argument).isFolder,
@@ -120,7 +122,7 @@ extension Policies {
     let suites = try suites(arguments)
     let names = Set(suites.map(\.policyName))
     guard names.count == 1, let suite = suites.first else {
-      throw PolicyFault(["--record: expected one policy, found \(names.count)"], isUnreadable: true)
+      throw PolicyFileError(["--record: expected one policy, found \(names.count)"], isUnreadable: true)
     }
     return try table(for: suite, nil)
   }
@@ -138,7 +140,7 @@ struct CaseSuite {
 
 extension Policies {
   /// The test cases that the arguments name; without arguments, those of all installed policies.
-  func suites(_ arguments: [String]) throws(PolicyFault) -> [CaseSuite] {
+  func suites(_ arguments: [String]) throws(PolicyFileError) -> [CaseSuite] {
     guard !arguments.isEmpty else {
       return catalog.names().flatMap { name in
         catalog.selection(named: name).text().map { self.suites(beside: $0.source) } ?? []
@@ -149,20 +151,20 @@ extension Policies {
       let found = try self.suites(of: argument)
       guard !found.isEmpty else {
         let expected = "expected `\(PolicyFile(path: argument).name).tests.md` beside it"
-        throw PolicyFault(["\(argument): no test cases; \(expected)"], isUnreadable: true)
+        throw PolicyFileError(["\(argument): no test cases; \(expected)"], isUnreadable: true)
       }
       suites += found
     }
     return suites
   }
 
-  private func suites(of argument: String) throws(PolicyFault) -> [CaseSuite] {
+  private func suites(of argument: String) throws(PolicyFileError) -> [CaseSuite] {
     let file = PolicyFile(path: argument)
     if file.isFolder {
       let files = try PolicyFile.files(in: argument).filter(\.holdsCases)
         .sorted { PolicyCatalog.precedes($0.name, $1.name) }
       guard !files.isEmpty else {
-        throw PolicyFault(["\(argument): no test cases in the folder"], isUnreadable: true)
+        throw PolicyFileError(["\(argument): no test cases in the folder"], isUnreadable: true)
       }
       return files.map(suite)
     }
@@ -194,7 +196,7 @@ extension Policies {
   }
 
   /// The policy that the cases test.
-  func table(for suite: CaseSuite, _ policy: String?) throws(PolicyFault) -> PolicyTable {
+  func table(for suite: CaseSuite, _ policy: String?) throws(PolicyFileError) -> PolicyTable {
     if let policy { return try named(policy).table }
     if let source = suite.source {
       return try source.table(in: source.reading.text(), facts: catalog.facts)

@@ -78,19 +78,19 @@ extension Policies {
   package func checkName(_ name: String) throws(ConfigurationError) { try catalog.checkName(name) }
 
   /// Runs the body, and throws the errors of a table as one.
-  func naming<Result>(_ body: () throws(PolicyErrors) -> Result) throws(PolicyFault) -> Result {
+  func naming<Result>(_ body: () throws(PolicyErrors) -> Result) throws(PolicyFileError) -> Result {
     do throws(PolicyErrors) {
       return try body()
     } catch {
-      throw PolicyFault(error.errors.map(\.description))
+      throw PolicyFileError(error.errors.map(\.description))
     }
   }
 
   /// The policy that an argument names: an installed policy, or the content of a file, even with gaps.
-  func named(_ argument: String) throws(PolicyFault) -> NamedPolicy { try policy(.named(argument)) }
+  func named(_ argument: String) throws(PolicyFileError) -> NamedPolicy { try policy(.named(argument)) }
 
   /// The policy that a configuration chooses; see ``named(_:)``.
-  func policy(_ policy: ImageLoader.Configuration.Policy) throws(PolicyFault) -> NamedPolicy {
+  func policy(_ policy: ImageLoader.Configuration.Policy) throws(PolicyFileError) -> NamedPolicy {
     let selection = try catalog.selection(of: policy)
     if let source = selection.sources.first, source.layer == .given {
       let text = try source.reading.text()

@@ -46,7 +46,7 @@ public struct Usage: Sendable {
   /// - Returns: The sums by day, and the rest of the budget.
   /// - Throws: ``ConfigurationError`` if the ledger cannot be read.
   public func report(days count: Int = 30) throws(ConfigurationError) -> UsageReport {
-    let (all, unreadableCount) = try naming { () throws(UsageFault) in try ledger.all() }
+    let (all, unreadableCount) = try naming { () throws(UsageLedgerError) in try ledger.all() }
     let today = ledger.today()
     // Time zones differ by at most 26 hours, so a day of another time zone is at most two days ahead.
     let latest = today.advanced(by: 2)
@@ -69,11 +69,13 @@ public struct Usage: Sendable {
   ///
   /// - Throws: ``ConfigurationError`` if they cannot be removed.
   public func clear() throws(ConfigurationError) {
-    try naming { () throws(UsageFault) in try ledger.clear() }
+    try naming { () throws(UsageLedgerError) in try ledger.clear() }
   }
 
-  private func naming<Result>(_ body: () throws(UsageFault) -> Result) throws(ConfigurationError) -> Result {
-    do throws(UsageFault) {
+  private func naming<Result>(
+    _ body: () throws(UsageLedgerError) -> Result
+  ) throws(ConfigurationError) -> Result {
+    do throws(UsageLedgerError) {
       return try body()
     } catch {
       throw ConfigurationError([error.description], isSystemFailure: true)

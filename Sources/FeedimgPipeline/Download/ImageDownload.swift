@@ -63,6 +63,7 @@ import FeedimgSystem
       if let response = incoming.notModified { return .notModified(response) }
       return .new(await keep(try incoming.finish(), since: removals))
     } catch {
+      guard incoming.hasBody else { throw error }
       let kept = await resources.storage.writes.run {
         incoming.interrupt(error) { store.removePartialDownload(of: key) }
       }

@@ -147,7 +147,7 @@ final class IncomingResponse: Sendable {
   let reporter = LoadEventReporter.present
   /// Guards the response as it grows.
   private let state: Mutex<State>
-  private let memory = BodyMemory()
+  private let memory = BodyMemory(.cached)
 
   init(_ purpose: Purpose, _ load: InFlightLoad, of resources: LoaderResources) {
     (self.purpose, self.load, clock, time) = (purpose, load, resources.clock, resources.time)
@@ -602,6 +602,9 @@ final class IncomingResponse: Sendable {
     )
   }
 
+  /// Whether bytes may be kept if the transfer fails.
+  var hasBody: Bool { state.withLock { $0.body.response.map { $0.head.status != 304 } ?? false } }
+
   /// Ends a failed transfer, and keeps its bytes if a later request can resume them.
   ///
   /// - Parameters:
@@ -709,25 +712,36 @@ struct RequestReceiver: BodyReceiving {
 
 /// The memory of one long body while it arrives.
 ///
-/// Servers that send without end must not take all memory together. Therefore all bodies of the process share one
+/// Servers that send without end must not take all memory together. Therefore all bodies of a pool share one
 /// limit, and a download that exceeds it fails. It keeps its bytes if it can resume.
 final class BodyMemory: Sendable {
+  /// Bodies that share a limit.
+  final class Pool: Sendable {
+    /// Images, and the responses of `GET /v1/fetch`.
+    static let cached = Pool()
+    /// Responses that are forwarded as they are.
+    static let forwarded = Pool()
+
+    /// The memory of all long bodies, in bytes.
+    fileprivate let total = Atomic(0)
+  }
+
   /// The length up to which bodies do not count, in bytes, so that most images always load.
   static let uncounted = 1 << 20
 
-  /// The memory of all long bodies in this process, in bytes.
-  private static let total = Atomic(0)
-
+  private let pool: Pool
   private let held = Atomic(0)
 
-  deinit { Self.total.subtract(held.load(ordering: .relaxed), ordering: .relaxed) }
+  init(_ pool: Pool) { self.pool = pool }
+
+  deinit { pool.total.subtract(held.load(ordering: .relaxed), ordering: .relaxed) }
 
   /// Records how much memory the body takes now.
   ///
   /// - Returns: Whether all bodies are within the limit.
   func hold(_ count: Int, limit: Int) -> Bool {
     let change = count - held.exchange(count, ordering: .relaxed)
-    return Self.total.add(change, ordering: .relaxed).newValue <= limit
+    return pool.total.add(change, ordering: .relaxed).newValue <= limit
   }
 
   /// The error for a download that exceeds the limit.

@@ -36,6 +36,8 @@ package final class BandwidthMemory: Sendable {
   private let path: String
   /// Guards the measurement; held across one read of the file, but across no write.
   private let state = Mutex(State())
+  /// Held while the file is written, so that the end of the process waits for it.
+  private let writing = Mutex(())
 
   /// The longest time between two flushes, in seconds.
   private static let longestDelay = 60.0
@@ -76,12 +78,12 @@ package final class BandwidthMemory: Sendable {
 
   /// Writes the measurement if the file does not hold it yet.
   func flush() {
-    let new = state.withLock { state -> BandwidthMeasurement? in
-      guard state.latest != state.written else { return nil }
-      state.written = state.latest
-      return state.latest
+    writing.withLock { _ in
+      let new = state.withLock { $0.latest == $0.written ? nil : $0.latest }
+      guard let new else { return }
+      write(new)
+      state.withLock { $0.written = new }
     }
-    if let new { write(new) }
   }
 
   private func read() -> BandwidthMeasurement? {
@@ -100,7 +102,7 @@ package final class BandwidthMemory: Sendable {
       "time": .number(String(latest.time)),
     ]
     let text = value.text(.compact) + "\n"
-    try? AtomicFile(path).locked(within: .zero) { file throws(FileFault) in
+    try? AtomicFile(path).locked(within: .zero) { file throws(FileError) in
       try file.replace(with: Array(text.utf8), isDurable: false)
     }
   }

@@ -17,10 +17,11 @@ extension ImageLoader {
   ///
   /// - Throws: ``LoadError`` if no head arrives.
   package func forward(_ request: DownloadRequest) async throws(LoadError) -> ForwardedResponse {
-    let body = ResponseStream()
+    // The memory counts until the reader leaves, because it may read long after the transfer has ended.
+    let (body, memory) = (ResponseStream(), BodyMemory(.forwarded))
     let (first, leave) = await Promise<Result<ResponseHead, LoadError>>.of {
       [downloader = resources.transport.downloader] promise in
-      let receiver = ForwardedBody(request: request, body: body, promise: promise)
+      let receiver = ForwardedBody(request: request, body: body, memory: memory, promise: promise)
       do throws(LoadError) {
         promise.resolve(.success(try await downloader.download(request, into: receiver)))
         body.end()
@@ -29,7 +30,11 @@ extension ImageLoader {
         body.end(error)
       }
     }
-    return ForwardedResponse(head: try first.get(), body: body, leave: leave)
+    return ForwardedResponse(
+      head: try first.get(),
+      body: body,
+      leave: { withExtendedLifetime(memory, leave) }
+    )
   }
 
   /// Connects to the server of a URL for a WebSocket; see ``Downloading/connect(to:within:)``.
@@ -41,11 +46,11 @@ extension ImageLoader {
 /// Hands the head and the body of a forwarded request on as they arrive.
 private struct ForwardedBody: BodyReceiving {
   /// The most bytes that long bodies may hold together, so that slow readers cannot take all memory.
-  private static let maximumHeld = 128 << 20
+  private static let maximumHeld = 256 << 20
 
   let request: DownloadRequest
   let body: ResponseStream
-  private let memory = BodyMemory()
+  let memory: BodyMemory
   let promise: Promise<Result<ResponseHead, LoadError>>
 
   func begin(_ head: ResponseHead) throws(LoadError) {
@@ -57,10 +62,8 @@ private struct ForwardedBody: BodyReceiving {
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
     body.append(bytes, at: body.count)
-    let held = body.heldCount
-    let limit = min(request.bodyLimit.bytes, Self.maximumHeld)
-    guard held <= BodyMemory.uncounted || memory.hold(held, limit: limit) else {
-      throw BodyMemory.shortage(request.url)
-    }
+    let held = body.heldCount > BodyMemory.uncounted ? body.heldCount : 0
+    let fits = memory.hold(held, limit: min(request.bodyLimit.bytes, Self.maximumHeld))
+    guard held == 0 || fits else { throw BodyMemory.shortage(request.url) }
   }
 }

@@ -100,8 +100,8 @@ package final class GroupEvents {
 
   /// Opens the file.
   ///
-  /// - Throws: ``FileFault`` with the system's reason; groups of version 1 have no such file.
-  package init(folder: String, _ files: SystemFiles) throws(FileFault) {
+  /// - Throws: ``FileError`` with the system's reason; groups of version 1 have no such file.
+  package init(folder: String, _ files: SystemFiles) throws(FileError) {
     file = try OpenFile(files.path("\(folder)/memory.events"), to: "open", O_RDONLY)
     _ = try hasNewShortage()
   }
@@ -110,8 +110,8 @@ package final class GroupEvents {
 
   /// Returns whether the group reached a limit since the last call.
   ///
-  /// - Throws: ``FileFault`` if the group was removed.
-  func hasNewShortage() throws(FileFault) -> Bool {
+  /// - Throws: ``FileError`` if the group was removed.
+  func hasNewShortage() throws(FileError) -> Bool {
     let before = count
     count = Self.count(in: String(decoding: try file.read(count: 1024), as: UTF8.self))
     return count > before

@@ -122,8 +122,8 @@ package final class PSIFile: Sendable {
 
   /// Opens the file and writes the trigger.
   ///
-  /// - Throws: ``FileFault`` with the system's reason.
-  package init(_ place: Place) throws(FileFault) {
+  /// - Throws: ``FileError`` with the system's reason.
+  package init(_ place: Place) throws(FileError) {
     file = try OpenFile(place.path, to: "open", O_RDWR | O_NONBLOCK)
     isPipe = try file.status().st_mode & S_IFMT == S_IFIFO
     events = Int16(isPipe ? POLLIN : POLLPRI)

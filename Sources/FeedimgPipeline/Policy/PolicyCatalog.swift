@@ -51,10 +51,10 @@ package struct PolicyCatalog: Sendable {
 
   /// Returns the sources of the policy that a program chooses.
   ///
-  /// - Throws: ``PolicyFault``, unreadable, with a suggestion if a similar name exists.
+  /// - Throws: ``PolicyFileError``, unreadable, with a suggestion if a similar name exists.
   package func selection(
     of policy: PolicyChoice
-  ) throws(PolicyFault) -> PolicySelection {
+  ) throws(PolicyFileError) -> PolicySelection {
     switch policy {
     case .standard: selection(named: "default")
     case .named(let argument): try selection(of: argument)
@@ -63,8 +63,8 @@ package struct PolicyCatalog: Sendable {
 
   /// Returns the sources of a policy that the user named: a known policy, or else a file.
   ///
-  /// - Throws: ``PolicyFault``, unreadable, with a suggestion if a similar name exists.
-  package func selection(of argument: String) throws(PolicyFault) -> PolicySelection {
+  /// - Throws: ``PolicyFileError``, unreadable, with a suggestion if a similar name exists.
+  package func selection(of argument: String) throws(PolicyFileError) -> PolicySelection {
     let file = PolicyFile(path: argument)
     if !argument.contains("/") {
       let named = selection(named: argument)
@@ -75,11 +75,11 @@ package struct PolicyCatalog: Sendable {
     return PolicySelection(name: file.name, sources: [source], facts: facts)
   }
 
-  private func unknown(_ name: String) -> PolicyFault {
+  private func unknown(_ name: String) -> PolicyFileError {
     let near = Spelling.nearest(to: name, among: names()).map { "; did you mean `\($0)`?" }
     let text =
       "there is neither a policy nor a file `\(name)`" + (near ?? "; run `feedimg policy list` for all names")
-    return PolicyFault([text], isUnreadable: true)
+    return PolicyFileError([text], isUnreadable: true)
   }
 
   /// Throws unless the name is that of a known policy; refuses paths.
@@ -137,7 +137,7 @@ package struct PolicySelection: Sendable {
   /// A source whose content is invalid, and the reasons.
   package struct Refusal: Sendable {
     package let source: PolicySource
-    package let fault: PolicyFault
+    package let fault: PolicyFileError
   }
 
   /// The result of a choice among the sources.
@@ -172,7 +172,7 @@ package struct PolicySelection: Sendable {
     var choice = Choice()
     for index in sources.indices where choice.chosen == nil && readings[index] != .nothing {
       let source = sources[index]
-      do throws(PolicyFault) {
+      do throws(PolicyFileError) {
         let text = try readings[index].text()
         choice.chosen = Chosen(source: source, policy: try source.policy(in: text, facts: facts))
       } catch {
@@ -186,7 +186,7 @@ package struct PolicySelection: Sendable {
     if choice.chosen == nil, let old {
       choice.chosen = old
       choice.isEarlier = true
-      let gone = PolicyFault(["\(old.source.fileName): was removed"], isUnreadable: true)
+      let gone = PolicyFileError(["\(old.source.fileName): was removed"], isUnreadable: true)
       choice.refusals.append(Refusal(source: old.source, fault: gone))
     }
     return choice
@@ -195,8 +195,8 @@ package struct PolicySelection: Sendable {
 
 extension PolicySelection.Choice {
   /// The reasons why no source was chosen.
-  package var fault: PolicyFault {
-    PolicyFault(
+  package var fault: PolicyFileError {
+    PolicyFileError(
       refusals.flatMap(\.fault.messages),
       isUnreadable: refusals.contains { $0.fault.isUnreadable }
     )
@@ -244,19 +244,21 @@ package struct PolicySource: Sendable, Hashable {
     if layer != .given {
       let stamp = stamp
       if stamp == .missing { return .nothing }
-      if stamp == .special { return .fault(PolicyFault(["\(file.path): is not a file"], isUnreadable: true)) }
+      if stamp == .special {
+        return .fault(PolicyFileError(["\(file.path): is not a file"], isUnreadable: true))
+      }
     }
     return file.reading
   }
 
   /// Reads the table in a text of this source.
   ///
-  /// - Throws: ``PolicyFault`` with all errors.
-  package func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> PolicyTable {
+  /// - Throws: ``PolicyFileError`` with all errors.
+  package func table(in text: [UInt8], facts: FactCatalog) throws(PolicyFileError) -> PolicyTable {
     do throws(PolicyErrors) {
       return try parse(text, facts: facts)
     } catch {
-      throw PolicyFault(error.errors.map(\.description), isUnreadable: !isReadable(text))
+      throw PolicyFileError(error.errors.map(\.description), isUnreadable: !isReadable(text))
     }
   }
 
@@ -273,8 +275,8 @@ package struct PolicySource: Sendable, Hashable {
 
   /// Reads and checks the policy in a text of this source; a built-in policy needs no check.
   ///
-  /// - Throws: ``PolicyFault`` with all errors.
-  package func policy(in text: [UInt8], facts: FactCatalog) throws(PolicyFault) -> CompiledPolicy {
+  /// - Throws: ``PolicyFileError`` with all errors.
+  package func policy(in text: [UInt8], facts: FactCatalog) throws(PolicyFileError) -> CompiledPolicy {
     let table = try table(in: text, facts: facts)
     let messages: [String]
     do throws(PolicyErrors) {
@@ -284,7 +286,7 @@ package struct PolicySource: Sendable, Hashable {
     } catch {
       messages = error.errors.map(\.description)
     }
-    throw PolicyFault(messages)
+    throw PolicyFileError(messages)
   }
 }
 

@@ -46,9 +46,9 @@ package struct PolicyFile: Sendable, Hashable {
   /// Returns the files of a folder, by name.
   ///
   /// - Returns: All entries except `.` and `..`.
-  /// - Throws: ``PolicyFault``, unreadable, with the system's reason.
-  package static func files(in folder: String) throws(PolicyFault) -> [PolicyFile] {
-    do throws(FileFault) {
+  /// - Throws: ``PolicyFileError``, unreadable, with the system's reason.
+  package static func files(in folder: String) throws(PolicyFileError) -> [PolicyFile] {
+    do throws(FileError) {
       return try FilePath.names(in: folder).sorted().map { PolicyFile(folder: folder, name: $0) }
     } catch {
       throw PolicyFile(path: folder).failure(error)
@@ -57,19 +57,19 @@ package struct PolicyFile: Sendable, Hashable {
 
   /// The content, or the reason why it cannot be read; a pipe is read to its end.
   package var reading: PolicyReading {
-    do throws(FileFault) {
+    do throws(FileError) {
       let content = try OpenFile(path, to: "read", O_RDONLY).read(upTo: Self.maximumLength)
       guard content.count > Self.maximumLength else { return .bytes(content) }
       let text = "\(path): longer than \(Self.maximumLength >> 20) MiB"
-      return .fault(PolicyFault([text], isUnreadable: true))
+      return .fault(PolicyFileError([text], isUnreadable: true))
     } catch {
       return .fault(failure(error))
     }
   }
 
-  private func failure(_ fault: FileFault) -> PolicyFault {
-    let reason = FileFault.words(for: fault.reason)
-    return PolicyFault(["\(path): cannot be read: \(reason)"], isUnreadable: true)
+  private func failure(_ fault: FileError) -> PolicyFileError {
+    let reason = FileError.words(for: fault.reason)
+    return PolicyFileError(["\(path): cannot be read: \(reason)"], isUnreadable: true)
   }
 }
 
@@ -83,14 +83,14 @@ extension PolicyFile {
 package enum PolicyReading: Sendable, Hashable {
   case nothing
   case bytes([UInt8])
-  case fault(PolicyFault)
+  case fault(PolicyFileError)
 
   /// Returns the text.
   ///
-  /// - Throws: ``PolicyFault`` if there is no text.
-  package func text() throws(PolicyFault) -> [UInt8] {
+  /// - Throws: ``PolicyFileError`` if there is no text.
+  package func text() throws(PolicyFileError) -> [UInt8] {
     switch self {
-    case .nothing: throw PolicyFault(["no policy was found"], isUnreadable: true)
+    case .nothing: throw PolicyFileError(["no policy was found"], isUnreadable: true)
     case .bytes(let bytes): return bytes
     case .fault(let fault): throw fault
     }
@@ -98,7 +98,7 @@ package enum PolicyReading: Sendable, Hashable {
 }
 
 /// The reasons why a policy or a table of test cases is unusable.
-public struct PolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// One line for each fault, with the place and the expected value.
   public var messages: [String]
   /// Whether nothing could be read, or the argument was not understood.

@@ -30,12 +30,12 @@ package final class PolicyInForce: Sendable {
 
   /// Reads the policy.
   ///
-  /// - Throws: ``PolicyFault`` if no source holds a valid policy.
+  /// - Throws: ``PolicyFileError`` if no source holds a valid policy.
   init(
     _ selection: PolicySelection,
     on catalog: PolicyCatalog,
     clock: @escaping @Sendable () -> Double
-  ) throws(PolicyFault) {
+  ) throws(PolicyFileError) {
     self.catalog = catalog
     self.selection = selection
     self.clock = clock
@@ -61,7 +61,7 @@ package final class PolicyInForce: Sendable {
     _ policy: PolicyChoice,
     on catalog: PolicyCatalog
   ) throws(ConfigurationError) {
-    do throws(PolicyFault) {
+    do throws(PolicyFileError) {
       try self.init(try catalog.selection(of: policy), on: catalog, clock: SystemClock.seconds)
     } catch {
       throw ConfigurationError(error.messages)

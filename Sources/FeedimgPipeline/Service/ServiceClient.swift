@@ -318,7 +318,7 @@ package final class ServiceClient: Sendable {
     throw error
   }
 
-  /// Stops to use the service for a time, or for ever if that is nil.
+  /// Stops using the service for a time; forever if that is nil.
   private func giveUp(_ reason: String, for pause: Duration? = pause) {
     let end = pause.map { time.now() + $0 }
     state.withLock { ($0.obstacle, $0.silence) = ((reason, end), nil) }

@@ -14,9 +14,9 @@ struct AccessToken: Sendable, Hashable {
   ///
   /// - Throws: ``ServiceError`` if the file exists but cannot be read, or cannot be written.
   static func stored(in path: String) throws(ServiceError) -> AccessToken {
-    try naming { () throws(FileFault) -> AccessToken in
+    try naming { () throws(FileError) -> AccessToken in
       if let known = try read(path) { return known }
-      return try AtomicFile(path).locked { file throws(FileFault) -> AccessToken in
+      return try AtomicFile(path).locked { file throws(FileError) -> AccessToken in
         // Another process may have written a token meanwhile.
         if let known = try read(path) { return known }
         return try create(in: file)
@@ -28,17 +28,17 @@ struct AccessToken: Sendable, Hashable {
   ///
   /// - Throws: ``ServiceError`` if the file cannot be written; the old token then stays valid.
   static func replaced(in path: String) throws(ServiceError) -> AccessToken {
-    try naming { () throws(FileFault) -> AccessToken in
-      try AtomicFile(path).locked { file throws(FileFault) -> AccessToken in try create(in: file) }
+    try naming { () throws(FileError) -> AccessToken in
+      try AtomicFile(path).locked { file throws(FileError) -> AccessToken in try create(in: file) }
     }
   }
 
   /// Reads the token from a file.
   ///
   /// - Returns: Nil if there is no file, if others can read it, or if it has no valid token.
-  /// - Throws: ``FileFault`` if the file cannot be read.
-  static func read(_ path: String) throws(FileFault) -> AccessToken? {
-    do throws(FileFault) {
+  /// - Throws: ``FileError`` if the file cannot be read.
+  static func read(_ path: String) throws(FileError) -> AccessToken? {
+    do throws(FileError) {
       let file = try OpenFile(path, to: "read", O_RDONLY)
       let status = try file.status()
       guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { return nil }
@@ -58,7 +58,7 @@ struct AccessToken: Sendable, Hashable {
     return zip(wanted, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  private static func create(in file: borrowing LockedFile) throws(FileFault) -> AccessToken {
+  private static func create(in file: borrowing LockedFile) throws(FileError) -> AccessToken {
     // The system generator is fit for secrets.
     let token = AccessToken(Base64.encodeForURL((0..<32).map { _ in UInt8.random(in: .min ... .max) }))
     try file.replace(with: Array("\(token.text)\n".utf8), isPrivate: true)
@@ -67,9 +67,9 @@ struct AccessToken: Sendable, Hashable {
 
   /// Runs the body and converts its error for users.
   private static func naming(
-    _ body: () throws(FileFault) -> AccessToken
+    _ body: () throws(FileError) -> AccessToken
   ) throws(ServiceError) -> AccessToken {
-    do throws(FileFault) {
+    do throws(FileError) {
       return try body()
     } catch {
       throw ServiceError("\(error)")

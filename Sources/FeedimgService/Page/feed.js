@@ -17,6 +17,8 @@ export class Feed {
   #updateNumber = 0
   /** The URLs of better images that the service has reported since the latest update. */
   #dueURLs = new Set()
+  /** Whether such reports may have been missed. */
+  #mayMissReports = false
   #updateTimer = null
   #summaryTimer = null
 
@@ -53,10 +55,15 @@ export class Feed {
     const { query } = this.#simulation
     const cells = this.#cells
     const due = new Set(this.#dueURLs)
+    // The service reports nothing about simulations.
+    const isAllDue = query !== '' || this.#mayMissReports
     const resolutions = await resolve(cells.length ? cells.map((cell) => cell.item) : [example], query)
     if (number !== this.#updateNumber) return
     due.forEach((url) => this.#dueURLs.delete(url))
-    cells.forEach((cell, index) => cell.setResolution(resolutions[index], query, due.has(resolutions[index].url)))
+    this.#mayMissReports = false
+    cells.forEach((cell, index) => {
+      cell.setResolution(resolutions[index], query, isAllDue || due.has(resolutions[index].url))
+    })
     this.#table.highlight(resolutions.map((resolution) => resolution.rule), cells.length > 0)
     this.#updateSummarySoon()
   }
@@ -65,6 +72,12 @@ export class Feed {
   updateSoon() {
     clearTimeout(this.#updateTimer)
     this.#updateTimer = setTimeout(() => this.update().catch(() => {}), 60)
+  }
+
+  /** Loads better images, because reports of the service may have been missed. */
+  connected() {
+    this.#mayMissReports = true
+    this.updateSoon()
   }
 
   /** Loads a better image that the service has reported. */

@@ -38,7 +38,7 @@ async function start() {
   receiveEvents(handleEvent, (isConnected) => {
     byID('connection').textContent = isConnected ? 'connected' : 'disconnected, retrying'
     byID('connection').classList.toggle('connected', isConnected)
-    if (isConnected) feed.updateSoon()
+    if (isConnected) feed.connected()
   })
 }
 

@@ -80,7 +80,7 @@ final class PixelsProgram: Sendable {
     switch ChildProcess.run(words, variables: variables, input: input, output: descriptor) {
     case .success(let ended): status = ended
     case .failure(let error):
-      let text = "`\(path)`: cannot run: \(FileFault.words(for: error.code))"
+      let text = "`\(path)`: cannot run: \(FileError.words(for: error.code))"
       return .failure(Problem(error.code == ENOENT ? 501 : 503, text))
     }
     let content = (try? output.read(count: Int(output.status().st_size))) ?? []

@@ -38,7 +38,7 @@ struct GatewayRoute: Sendable {
 
   private func address(for request: ServiceRequest) throws(Problem) -> GatewayAddress {
     let token: AccessToken?
-    do throws(FileFault) {
+    do throws(FileError) {
       // Read each time, so that a new token revokes the old one at once.
       token = try AccessToken.read(tokenFile)
     } catch {

@@ -27,10 +27,10 @@ extension ServiceConfiguration {
   func readItems() throws(ServiceError) -> [JSONValue] {
     guard let file = items else { return [] }
     let bytes: [UInt8]
-    do throws(FileFault) {
+    do throws(FileError) {
       bytes = try OpenFile(file, to: "read", O_RDONLY | O_NONBLOCK).read(upTo: Self.maximumLength)
     } catch {
-      throw .usage("`\(file)`: cannot be read: \(FileFault.words(for: error.reason))")
+      throw .usage("`\(file)`: cannot be read: \(FileError.words(for: error.reason))")
     }
     guard bytes.count <= Self.maximumLength else {
       throw .usage("`\(file)` is longer than \(Self.maximumLength >> 20) MiB")

@@ -126,7 +126,7 @@ extension Policies {
   func rules(_ request: ServiceRequest, of loader: ImageLoader) throws(Problem) -> ServiceResponse {
     guard let name = request.target["name"] else { return ServiceResponse(json: loader.policyJSON + "\n") }
     try Problem.reporting(404) { () throws(ConfigurationError) in try checkName(name) }
-    do throws(PolicyFault) {
+    do throws(PolicyFileError) {
       return ServiceResponse(json: try export(name).json + "\n")
     } catch {
       throw Problem(500, error.messages.joined(separator: "; "))

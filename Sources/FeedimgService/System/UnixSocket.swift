@@ -22,14 +22,14 @@ final class UnixSocket: Sendable {
       throw .usage("`\(path)` is too long for a socket; choose a shorter path with --socket")
     }
     let name = "\(path).lock"
-    do throws(FileFault) {
+    do throws(FileError) {
       let file = try OpenFile(name, to: "open", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
       if try file.tryLock() {
         lock = file
         return
       }
     } catch {
-      throw ServiceError("`\(name)`: cannot be opened: \(FileFault.words(for: error.reason))")
+      throw ServiceError("`\(name)`: cannot be opened: \(FileError.words(for: error.reason))")
     }
     throw ServiceError("another `feedimg serve` already listens on `\(path)`")
   }

@@ -25,16 +25,16 @@ final class FakeSystem: Sendable {
   func write(_ path: String, _ text: String) throws {
     try makeFolder(of: path)
     let descriptor = open(files.path(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw FileFault("write", path) }
+    guard descriptor >= 0 else { throw FileError("write", path) }
     defer { close(descriptor) }
     guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
-      throw FileFault("write", path)
+      throw FileError("write", path)
     }
   }
 
   func link(_ path: String, to target: String) throws {
     try makeFolder(of: path)
-    guard symlink(target, files.path(path)) == 0 else { throw FileFault("write", path) }
+    guard symlink(target, files.path(path)) == 0 else { throw FileError("write", path) }
   }
 
   /// Replaces the kernel's file by a pipe.
@@ -42,7 +42,7 @@ final class FakeSystem: Sendable {
   /// Each byte that the test writes is an event.
   func makePipe(_ path: String) throws {
     try makeFolder(of: path)
-    guard mkfifo(files.path(path), 0o600) == 0 else { throw FileFault("write", path) }
+    guard mkfifo(files.path(path), 0o600) == 0 else { throw FileError("write", path) }
   }
 
   private func makeFolder(of path: String) throws {

@@ -52,10 +52,10 @@ final class LiveGroup {
     """
 
   init() throws {
-    guard let (folder, limit) = Self.place else { throw FileFault("make", "a control group", reason: ENOENT) }
+    guard let (folder, limit) = Self.place else { throw FileError("make", "a control group", reason: ENOENT) }
     self.folder = folder
     let script = "group='\(folder)' limit='\(limit)'\nexport group limit\n" + Self.shortage
-    guard let script = popen(script, "we") else { throw FileFault("make", folder) }
+    guard let script = popen(script, "we") else { throw FileError("make", folder) }
     self.script = script
   }
 

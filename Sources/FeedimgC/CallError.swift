@@ -4,7 +4,7 @@ import FeedimgPipeline
 import Glibc
 
 /// The failure of a function of the C interface.
-struct Failure: Error, Sendable {
+struct CallError: Error, Sendable {
   let code: CInt
   let message: String
   var url: String?
@@ -25,8 +25,8 @@ struct Failure: Error, Sendable {
 }
 
 /// Runs code that needs valid options.
-func configured<Value>(_ body: () throws(ConfigurationError) -> Value) throws(Failure) -> Value {
-  do throws(ConfigurationError) { return try body() } catch { throw Failure(error) }
+func configured<Value>(_ body: () throws(ConfigurationError) -> Value) throws(CallError) -> Value {
+  do throws(ConfigurationError) { return try body() } catch { throw CallError(error) }
 }
 
 extension feedimg_code {
@@ -60,7 +60,7 @@ final class ErrorRecord: @unchecked Sendable {
   private let message: CText
   private let url: CText
 
-  init(_ failure: Failure) {
+  init(_ failure: CallError) {
     (message, url) = (CText(failure.message), CText(failure.url))
     let error = UnsafeMutablePointer<feedimg_error>.allocate(capacity: 1)
     error.initialize(
@@ -80,16 +80,16 @@ final class ErrorRecord: @unchecked Sendable {
 }
 
 /// Runs the body of a function; a failure becomes its result and the last error of the thread.
-func attempt(_ body: () throws(Failure) -> Void) -> CInt {
-  attemptCount { () throws(Failure) in
+func attempt(_ body: () throws(CallError) -> Void) -> CInt {
+  attemptCount { () throws(CallError) in
     try body()
     return FEEDIMG_OK.rawValue
   }
 }
 
 /// Runs the body of a function that returns a number.
-func attemptCount(_ body: () throws(Failure) -> CInt) -> CInt {
-  do throws(Failure) {
+func attemptCount(_ body: () throws(CallError) -> CInt) -> CInt {
+  do throws(CallError) {
     return try body()
   } catch {
     let record = ErrorRecord(error)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The error of a failed system call on a file.
-package struct FileFault: Error, Hashable, CustomStringConvertible {
+package struct FileError: Error, Hashable, CustomStringConvertible {
   /// The operation, such as `read`; messages put "cannot" before it.
   package var operation: String
   package var path: String
