@@ -234,7 +234,7 @@ extension PrefetchWorker {
     PrefetchRule.verdict(
       resolution.decision,
       in: resolution.situation,
-      setsPriority: loader.policy.current().table.setsPriority,
+      setsPriority: loader.policy.latest.table.setsPriority,
       waits: waits
     )
   }

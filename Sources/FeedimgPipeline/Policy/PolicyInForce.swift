@@ -81,6 +81,9 @@ package final class PolicyInForce: Sendable {
     return policy
   }
 
+  /// The policy of the latest decision, without another check of the files.
+  package var latest: CompiledPolicy { state.withLock { $0.chosen.policy } }
+
   /// Calls back when another policy comes into force, on the thread that found the change.
   func listen(_ onChange: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = onChange } }
 
