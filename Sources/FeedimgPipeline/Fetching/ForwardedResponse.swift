@@ -62,8 +62,9 @@ private struct ForwardedBody: BodyReceiving {
 
   func receive(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
     body.append(bytes, at: body.count)
-    let held = body.heldCount > BodyMemory.uncounted ? body.heldCount : 0
-    let fits = memory.hold(held, limit: min(request.bodyLimit.bytes, Self.maximumHeld))
-    guard held == 0 || fits else { throw BodyMemory.shortage(request.url) }
+    let held = body.heldCount
+    let isLong = held > BodyMemory.uncounted
+    let fits = memory.hold(isLong ? held : 0, limit: min(request.bodyLimit.bytes, Self.maximumHeld))
+    guard !isLong || fits else { throw BodyMemory.shortage(request.url) }
   }
 }
