@@ -75,7 +75,7 @@ let package = Package(
     .library(name: "FeedimgObservability", targets: ["FeedimgObservability"]),
     // Scripted networks, servers and clocks, and values, for the tests of programs.
     .library(name: "FeedimgTesting", targets: ["FeedimgTesting"]),
-    // The C interface. `make build` links it as `libfeedimg.so.0`, which exports the functions of `feedimg.h` alone.
+    // The C interface. `make library` links it as `libfeedimg.so.0`, which exports the functions of `feedimg.h` alone.
     .library(name: "FeedimgC", type: .dynamic, targets: ["FeedimgC"]),
     // The decoder for the C interface, in a library of its own because it needs the codecs.
     .library(name: "FeedimgDecodingC", type: .dynamic, targets: ["FeedimgDecodingC"]),
@@ -117,7 +117,7 @@ let package = Package(
     // Converts one image for a client of the service, which loads no codecs itself.
     .executableTarget(
       name: "FeedimgPixels",
-      dependencies: ["FeedimgDecoding", "FeedimgModel", "CPNG", "CPixels"],
+      dependencies: ["FeedimgDecoding", "FeedimgModel", "FeedimgSystem", "CPNG", "CPixels"],
       swiftSettings: settings,
       linkerSettings: compactProgram
     ),
@@ -270,7 +270,7 @@ let package = Package(
     benchmark("DecodingBenchmark", ["FeedimgDecoding", "FeedimgModel"]),
 
     // Uses a cache as the library does, for Benchmarks/cache.
-    benchmark("CacheBenchmark", ["FeedimgHTTPCache", "FeedimgModel", "FeedimgSystem"]),
+    benchmark("CacheBenchmark", ["FeedimgHTTPCache", "FeedimgModel", "FeedimgSystem", "TestSystem"]),
     // Many downloads in one process, for Benchmarks/transfers.
     benchmark("TransferBenchmark", ["FeedimgTransfer", "FeedimgModel", "FeedimgSystem"]),
     // A scrolling client, for Benchmarks/pipeline.
@@ -289,7 +289,7 @@ let package = Package(
     ),
     .testTarget(
       name: "FeedimgSystemTests",
-      dependencies: ["FeedimgSystem", "TestSystem"],
+      dependencies: ["FeedimgSystem", "CTestKernel", "TestSystem"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -305,10 +305,10 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // Test helpers: a network namespace, a bus with services, processes, threads and folders.
+    // Test helpers: a network namespace, a bus with services, processes, threads, folders and commits of images.
     .target(
       name: "TestSystem",
-      dependencies: ["FeedimgSystem", "CTestKernel"],
+      dependencies: ["FeedimgModel", "FeedimgSystem", "CTestKernel"],
       path: "Tests/TestSystem",
       swiftSettings: settings
     ),
@@ -337,6 +337,7 @@ let package = Package(
       name: "FeedimgHTTPCacheTests",
       dependencies: [
         "FeedimgHTTPCache", "FeedimgModel", "FeedimgSQLite", "FeedimgSystem", "CSQLite", "CacheWorker",
+        "TestSystem",
       ],
       swiftSettings: settings
     ),
@@ -432,7 +433,7 @@ let package = Package(
     // Uses a cache in a separate process, which tests can kill or limit.
     .executableTarget(
       name: "CacheWorker",
-      dependencies: ["FeedimgHTTPCache", "FeedimgModel", "FeedimgSystem", "CFaults"],
+      dependencies: ["FeedimgHTTPCache", "FeedimgModel", "FeedimgSystem", "CFaults", "TestSystem"],
       path: "Tests/CacheWorker",
       swiftSettings: settings
     ),

@@ -9,6 +9,7 @@ import FeedimgModel
 import FeedimgSystem
 import Glibc
 import Synchronization
+import TestSystem
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 4, let count = Int(arguments[3]), count > 0 else {
@@ -106,7 +107,7 @@ case "together":
       let writer = try cache.makeWriter()
       try bytes.withUnsafeBytes { try writer.write($0) }
       let metadata = try metadata(number)
-      Task(executorPreference: executor) { _ = try? await writer.commit(metadata) { executor.add($0) } }
+      Task(executorPreference: executor) { _ = try? await writer.commit(metadata, executor.afterwards) }
     }
     executor.run()
   }
@@ -204,25 +205,4 @@ case "info":
   print("bytes", info.size.bytes, info.sizeOnDisk.bytes)
 
 default: exit(2)
-}
-
-/// Runs tasks on the thread that starts them, then their deferred jobs.
-final class OwnExecutor: TaskExecutor, @unchecked Sendable {
-  // Unchecked: one thread uses it.
-  private var jobs: [UnownedJob] = []
-  private var rest: [@Sendable () -> Void] = []
-
-  func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
-
-  func add(_ work: @escaping @Sendable () -> Void) { rest.append(work) }
-
-  func run() {
-    while !jobs.isEmpty || !rest.isEmpty {
-      if jobs.isEmpty {
-        rest.removeFirst()()
-      } else {
-        jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor())
-      }
-    }
-  }
 }

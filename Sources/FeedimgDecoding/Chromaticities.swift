@@ -7,8 +7,8 @@ struct Chromaticities: Sendable, Hashable {
 
   private static let daylight = SIMD2(0.3127, 0.3290)
 
-  /// BT.709, and sRGB.
-  static let common = Self(
+  /// The primaries of BT.709 and sRGB.
+  static let bt709 = Self(
     white: daylight,
     red: SIMD2(0.640, 0.330),
     green: SIMD2(0.300, 0.600),
@@ -49,7 +49,7 @@ struct Chromaticities: Sendable, Hashable {
       Self(white: daylight, red: SIMD2(0.680, 0.320), green: SIMD2(0.265, 0.690), blue: SIMD2(0.150, 0.060))
     case 22:  // EBU Tech 3213-E
       Self(white: daylight, red: SIMD2(0.630, 0.340), green: SIMD2(0.295, 0.605), blue: SIMD2(0.155, 0.077))
-    default: .common
+    default: .bt709
     }
   }
 

@@ -18,6 +18,6 @@ struct ColorEncoding: Sendable, Hashable {
       chromaticities = .of(code: colors.primaries)
     }
     curve = colors.exponent > 0 ? .of(exponent: colors.exponent) : .of(code: colors.transfer)
-    if curve == .common, chromaticities == .common || chromaticities.isAbout(.common) { return nil }
+    if curve == .sRGB, chromaticities == .bt709 || chromaticities.isAbout(.bt709) { return nil }
   }
 }

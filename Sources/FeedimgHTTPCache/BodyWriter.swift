@@ -76,18 +76,13 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
       }
     } catch {
       self.body = nil
-      throw cache.refusal(error, size: body.size + bytes.count)
+      // Not ``DiskCache/refusal(_:size:)``, which would evict as much again.
+      throw CacheError(error.description, isDiskFull: error.isDiskFull)
     }
   }
 
   func makeReader() -> (any WrittenReading)? {
     (try? body?.moveToFile(in: cache.folder)).flatMap { BodyReader(again: $0.descriptor) }
-  }
-
-  func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage {
-    guard let body = body.take() else { throw Self.finished }
-    defer { removeRecoveryRecord() }
-    return try cache.store(body, cache.record(of: body, metadata))
   }
 
   func commit(

@@ -69,14 +69,14 @@ struct CacheFolder: Sendable, Hashable {
 extension CacheFolder {
   /// The identity of the index file; nil if there is none.
   ///
-  /// - Throws: ``FileError`` if the path cannot be examined.
+  /// - Throws: ``FileError`` if the path cannot be examined, also if the folder is a file.
   func indexIdentity() throws(FileError) -> FileIdentity? {
     guard isNameable else { return nil }
     do throws(FileError) {
       return try FileIdentity(index)
     } catch {
       guard error.reason == ENOTDIR else { throw error }
-      return nil
+      throw FileError("use the cache", path, reason: ENOTDIR)
     }
   }
 

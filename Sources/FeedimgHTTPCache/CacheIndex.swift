@@ -207,7 +207,7 @@ extension CacheIndex {
   /// The contents of a budget; the bytes include those of replaced bodies.
   typealias Total = (entries: Int, bytes: Int)
 
-  /// Counters, by their line in the account.
+  /// Counters, by their line in the totals.
   enum Tally: Int {
     case hits = 2
     case misses = 3

@@ -59,7 +59,7 @@ package struct CacheLimits: Sendable, Hashable {
 
 /// The budget of an entry.
 ///
-/// The number is its line in the account of the index.
+/// The number is its line in the totals of the index.
 package enum Budget: Int, Sendable, Hashable, CaseIterable {
   case originals = 0
   case thumbnails = 1

@@ -69,18 +69,18 @@ extension DiskCache {
     return isFound
   }
 
-  /// Removes the images of a URL for a user, those of all accounts, with their variants and partial downloads.
+  /// Removes the images and responses of a URL for a user, with their variants and partial downloads.
   ///
-  /// All processes drop the images in their memory.
+  /// Removes those of all accounts. All processes drop the images in their memory.
   ///
-  /// - Returns: Whether the disk had an image.
+  /// - Returns: Whether the disk had an image or a response.
   /// - Throws: ``CacheError`` if the index cannot be read or written. Removed images stay removed.
   package func removeEverywhere(_ url: String) throws(CacheError) -> Bool {
     guard folder.exists(folder.path) else { return false }
     // First, so that an image that is loading now is not stored.
     try countRemoval()
     var isRemoved = false
-    for key in try keys(of: url) where try remove(key) { isRemoved = true }
+    for key in try keys(of: url) + keys(of: ResponseKey.text(url)) where try remove(key) { isRemoved = true }
     recoverPartialDownloads()
     removePartialDownloads(ofURL: url)
     // Again at the end, for processes that read the image meanwhile.
@@ -214,8 +214,8 @@ extension DiskCache {
     progress: (_ done: Int, _ count: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> CacheVerification {
     var result = CacheVerification()
-    guard folder.exists(folder.bodies) else { return result }
     let total = try info().entries
+    guard folder.exists(folder.bodies) else { return result }
     sweepIncoming()
     var done = 0
     // A response of `GET /v1/fetch` is verified when it is read.

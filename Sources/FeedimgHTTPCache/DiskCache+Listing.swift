@@ -53,7 +53,8 @@ extension DiskCache {
 
   /// The keys of the images of a URL: its own, and those of accounts.
   ///
-  /// Includes keys whose pinned image was damaged. Reads all rows, because the index finds only whole keys.
+  /// For ``ResponseKey/text(_:)`` of a URL, the keys of its responses. Includes keys whose pinned image was
+  /// damaged. Reads all rows, because the index finds only whole keys.
   ///
   /// - Throws: ``CacheError`` if the index cannot be read.
   package func keys(of url: String) throws(CacheError) -> [String] {

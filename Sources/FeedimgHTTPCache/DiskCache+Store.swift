@@ -25,22 +25,17 @@ extension DiskCache {
     let limit = limits[isResponse ? .responses : Budget(metadata.role)]
     guard body.size <= limit.bytes else {
       let size = ByteCount(body.size).rounded
-      throw CacheError(
-        "`\(ImageURL.withoutCredentials(metadata.key))` is not kept: it takes \(size), more than the "
-          + "\(limit.rounded) for all \(isResponse ? "responses" : "\(metadata.role)s")"
-      )
+      let all = isResponse ? "responses" : "\(metadata.role)s"
+      throw CacheError("it takes \(size), more than the \(limit.rounded) for all \(all)")
     }
     var metadata = metadata
     metadata.key = key(for: metadata)
     return EntryRecord(metadata, size: body.size, checksum: body.checksum, storedAt: time)
   }
 
-  /// Commits a written body, and evicts what no longer fits.
-  func store(_ body: PendingBody, _ record: EntryRecord) throws(CacheError) -> StoredImage {
-    try finish(enter([PendingImage(body: body, record: record)])[0].get())
-  }
-
   /// Commits a written body in one transaction with others that come before the scheduled closure runs.
+  ///
+  /// Evicts what no longer fits.
   func store(
     _ body: PendingBody,
     _ record: EntryRecord,
@@ -156,12 +151,8 @@ extension DiskCache {
     removing removal: inout CacheIndex.Removal
   ) throws(SQLiteError) -> Result<EntryRecord, CacheError> {
     var record = image.record
-    func refusal(_ reason: String) -> Result<EntryRecord, CacheError> {
-      let key = ImageURL.withoutCredentials(VariantKey.url(record.key))
-      return .failure(CacheError("`\(key)` is not kept: \(reason)"))
-    }
     guard removals <= image.body.removals else {
-      return refusal("images were removed while it was loading")
+      return .failure(CacheError("images were removed while it was loading"))
     }
     let displaced = try index.entry(with: record.identifier)?.record
     let isPinned = record.isPinned || displaced.map { $0.isPinned && $0.key == record.key } ?? false
@@ -171,8 +162,9 @@ extension DiskCache {
       let others = max(0, try index.total(of: .pinned).bytes - replaced)
       record.isPinned = record.size <= limits.pinned.bytes - others
       guard record.isPinned || !isPinned else {
-        return refusal(
-          "with it, pinned images would take more than \(limits.pinned.rounded); the earlier one stays"
+        let limit = limits.pinned.rounded
+        return .failure(
+          CacheError("with it, pinned images would take more than \(limit); the earlier one stays")
         )
       }
     }

@@ -221,7 +221,13 @@ extension DiskCache: ImageStoring {
 
   private func noteHit(_ entry: CacheIndex.Entry, times: Int = 1) {
     let (now, times) = (now, entry.record.isResponse ? 0 : times)
-    ledger.withLock { $0.noteHit(entry.record.identifier, times: times, usedAt: entry.usedAt, now: now) }
+    let (key, first) = (entry.record.key, VariantKey.url(entry.record.key))
+    ledger.withLock { ledger in
+      ledger.noteHit(entry.record.identifier, times: times, usedAt: entry.usedAt, now: now)
+      guard first != key else { return }
+      // The other variants are found only while the first one is there.
+      ledger.noteHit(Int64(bitPattern: Checksum.of(first)), times: 0, usedAt: entry.usedAt, now: now)
+    }
     writeLedgerIfDue()
   }
 
@@ -248,7 +254,6 @@ extension DiskCache {
     return found.response
   }
 
-  /// The description of the image of a key, without reading its body or counting a use.
   package func image(of key: String) -> StoredImage? {
     guard let entry = entry(of: key), !isExpired(entry) else { return nil }
     var image = image(entry)

@@ -35,8 +35,8 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// The contents of one tier.
-  package struct Account: Sendable, Hashable {
+  /// The images of one tier.
+  package struct Contents: Sendable, Hashable {
     package var count: Int
     /// At most the limit.
     package var size: ByteCount
@@ -130,10 +130,10 @@ package final class MemoryCache: Sendable {
   }
 
   /// The encoded images.
-  package var encoded: Account { state.withLock { Account($0.encoded) } }
+  package var encoded: Contents { state.withLock { Contents($0.encoded) } }
 
   /// The decoded images.
-  package var decoded: Account { state.withLock { Account($0.decoded) } }
+  package var decoded: Contents { state.withLock { Contents($0.decoded) } }
 
   /// Calls a closure once, when the cache is large enough for memory pressure to matter.
   ///
@@ -289,7 +289,7 @@ extension BoundedStore<String, MemoryCache.Image> {
   }
 }
 
-extension MemoryCache.Account {
+extension MemoryCache.Contents {
   fileprivate init<Key, Value>(_ store: BoundedStore<Key, Value>) {
     self.init(count: store.count, size: ByteCount(store.cost), limit: ByteCount(store.limit))
   }

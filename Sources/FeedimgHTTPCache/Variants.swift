@@ -132,8 +132,11 @@ package struct ResponseKey: Sendable, Hashable {
   package let text: String
 
   package init(_ url: ImageURL, _ request: HTTPFields) {
-    text = Self.prefix + AccountKey.of(url.key, HTTPFields(request.fields.filter(\.isCredential)))
+    text = Self.text(AccountKey.of(url.key, HTTPFields(request.fields.filter(\.isCredential))))
   }
+
+  /// The key of a response whose image would have this key.
+  static func text(_ key: String) -> String { prefix + key }
 
   /// Whether a key is one of these.
   ///

@@ -2,6 +2,7 @@ import CPNG
 import CPixels
 import FeedimgDecoding
 import FeedimgModel
+import FeedimgSystem
 import Glibc
 
 /// `feedimg-pixels FORMAT WIDTH HEIGHT`, which the service runs: converts the image on standard input for a view.
@@ -40,12 +41,10 @@ enum Main {
   private static func standardInput() -> [UInt8] {
     // A file in memory may be at its end.
     lseek(STDIN_FILENO, 0, SEEK_SET)
-    var (bytes, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 18))
-    while true {
-      let count = read(STDIN_FILENO, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return bytes }
-      bytes += chunk.prefix(count)
+    do throws(FileError) {
+      return try OpenFile(descriptor: STDIN_FILENO, path: "standard input").read(upTo: .max)
+    } catch {
+      fail(error.description)
     }
   }
 
@@ -77,7 +76,8 @@ private enum Format: String {
       let head =
         "P7\nWIDTH \(width)\nHEIGHT \(height)\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
       fputs(head, output)
-      fwrite(pixels, 1, pixels.count, output)
+      // fclose(3) reports only what it writes itself.
+      guard fwrite(pixels, 1, pixels.count, output) == pixels.count else { throw Self.unwritten }
     }
     guard fclose(output) == 0 else { throw Self.unwritten }
   }

@@ -5,6 +5,8 @@ import FeedimgJSON
 /// A change keeps the members of other versions, the order of all members and the spelling of numbers.
 struct SettingsDocument {
   var object = JSONObject()
+  /// Whether the text that was read is only white space.
+  private(set) var isBlank = true
   /// The text that was read.
   private var source: [UInt8] = []
 
@@ -19,6 +21,7 @@ struct SettingsDocument {
   init(_ text: [UInt8]) throws(JSONError) {
     source = text
     if text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return }
+    isBlank = false
     let value = try JSONReader.value(in: text)
     guard case .object(let object) = value else {
       throw JSONError(line: 1, column: 1, message: "expected an object, found \(value.kind)")

@@ -18,13 +18,13 @@ package struct SettingsFile: Sendable {
 
   /// Reads the file.
   ///
-  /// An invalid value counts as not set and causes a warning.
+  /// An invalid value counts as not set and causes a warning. In an unusable file, all values count as not set.
   package func read() -> SettingsSnapshot {
     do throws(FileError) {
       guard let bytes = try file.content() else { return SettingsSnapshot() }
       return snapshot(of: bytes)
     } catch {
-      return SettingsSnapshot(warning: "\(error); feedimg uses the defaults", isUnreadable: true)
+      return SettingsSnapshot(fault: "\(error)", isUnreadable: true)
     }
   }
 
@@ -33,9 +33,15 @@ package struct SettingsFile: Sendable {
 
   /// Changes settings together.
   ///
+  /// - Parameters:
+  ///   - changes: The settings to change; all others stay.
+  ///   - valid: The version to change if the file is not valid; nil for an empty one.
   /// - Returns: The new content, with a warning if the whole file had to be replaced.
   /// - Throws: ``SettingsError``. The file then stays unchanged.
-  package func change(_ changes: [Change]) throws(SettingsError) -> SettingsSnapshot {
+  package func change(
+    _ changes: [Change],
+    or valid: SettingsSnapshot? = nil
+  ) throws(SettingsError) -> SettingsSnapshot {
     var settings = UserSettings()
     var members: [(name: String, value: JSONValue?)] = []
     for (key, text) in changes {
@@ -43,27 +49,35 @@ package struct SettingsFile: Sendable {
       members.append((key.name, text == nil ? nil : key.json(in: settings)))
     }
     if members.allSatisfy({ $0.value == nil }), file.isMissing { return SettingsSnapshot() }
-    return try edit { for member in members { $0[member.name] = member.value } }
+    return try edit(or: valid) { for member in members { $0[member.name] = member.value } }
   }
 
   /// Marks a network as metered or not; nil removes its mark.
   ///
+  /// - Parameters:
+  ///   - network: The name of the network.
+  ///   - metered: The mark.
+  ///   - valid: The version to change if the file is not valid; nil for an empty one.
   /// - Returns: The new content, with a warning if the whole file had to be replaced.
   /// - Throws: ``SettingsError``. The file then stays unchanged.
   package func mark(
     _ network: NetworkName,
-    _ metered: Metered?
+    _ metered: Metered?,
+    or valid: SettingsSnapshot? = nil
   ) throws(SettingsError) -> SettingsSnapshot {
     if metered == nil, file.isMissing { return SettingsSnapshot() }
-    return try edit { NetworkMarks.set(network, metered, in: &$0) }
+    return try edit(or: valid) { NetworkMarks.set(network, metered, in: &$0) }
   }
 
-  private func edit(_ change: (inout JSONObject) -> Void) throws(SettingsError) -> SettingsSnapshot {
+  private func edit(
+    or valid: SettingsSnapshot?,
+    _ change: (inout JSONObject) -> Void
+  ) throws(SettingsError) -> SettingsSnapshot {
     do throws(FileError) {
       return try file.locked { locked throws(FileError) in
         // An unreadable file must not be replaced.
         let old = try file.content()
-        let (found, warning) = try document(from: old)
+        let (found, warning) = try document(from: old, or: valid)
         var document = found
         change(&document.object)
         guard document.object != found.object || warning != nil else { return snapshot(of: old ?? []) }
@@ -79,16 +93,19 @@ package struct SettingsFile: Sendable {
 
   /// The document to change.
   ///
-  /// Copies invalid content beside the file and starts with an empty document.
+  /// Copies invalid content beside the file and starts with the valid version, or else with an empty document.
   private func document(
-    from content: [UInt8]?
+    from content: [UInt8]?,
+    or valid: SettingsSnapshot?
   ) throws(FileError) -> (document: SettingsDocument, warning: String?) {
     guard let content else { return (SettingsDocument(), nil) }
     do throws(JSONError) {
       return (try SettingsDocument(content), nil)
     } catch {
       let kept = try keepCopy(content)
-      return (SettingsDocument(), "\(place(of: error)); the old content is kept in `\(kept)`")
+      var document = SettingsDocument()
+      if let object = valid?.object { document.object = object }
+      return (document, "\(place(of: error)); the old content is kept in `\(kept)`")
     }
   }
 
@@ -116,9 +133,7 @@ package struct SettingsFile: Sendable {
     do throws(JSONError) {
       return SettingsSnapshot(try SettingsDocument(bytes), path: path)
     } catch {
-      // Make the copy before the user repairs or replaces the file. This call never changes the file itself.
-      let kept = (try? keepCopy(bytes)).map { ", the old content is kept in `\($0)`" } ?? ""
-      return SettingsSnapshot(warning: "\(place(of: error)); feedimg uses the defaults\(kept)")
+      return SettingsSnapshot(fault: place(of: error))
     }
   }
 

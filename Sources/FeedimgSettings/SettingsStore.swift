@@ -17,8 +17,20 @@ package final class SettingsStore: SettingsReading {
     var snapshot = SettingsSnapshot()
     /// The version of the file that `snapshot` has; nil if the next call must read the file again.
     var stamp: FileStamp?
-    /// The warnings that were taken from the latest snapshot.
-    var reported: Set<String> = []
+    /// The latest valid version with content; nil before the first.
+    ///
+    /// Editors may remove or empty the file while they save, so such a file does not replace it.
+    var valid: SettingsSnapshot?
+    /// The warnings that were not taken yet.
+    var warnings: [String] = []
+
+    mutating func use(_ new: SettingsSnapshot, _ stamp: FileStamp?) {
+      if new.object != nil { valid = new }
+      let used = valid.map(new.keeping) ?? new
+      let known = snapshot.warnings + warnings
+      warnings += used.warnings.filter { !known.contains($0) }
+      (snapshot, self.stamp) = (used, stamp)
+    }
   }
 
   package let file: SettingsFile
@@ -40,8 +52,9 @@ package final class SettingsStore: SettingsReading {
 
   /// The current settings, including a change that another process just made.
   ///
-  /// A call costs one system call unless the file changed. An invalid value counts as not set; see
-  /// ``takeWarnings()``.
+  /// A call costs one system call unless the file changed. An invalid value counts as not set. While the file
+  /// cannot be read or is not JSON, the last valid version stays in force; without one, all values count as not
+  /// set. A missing or blank file means the defaults. See ``takeWarnings()``.
   package func currentSettings() -> UserSettings { currentSnapshot().settings }
 
   /// The current settings, then each change; never the same settings twice in a row.
@@ -56,7 +69,7 @@ package final class SettingsStore: SettingsReading {
     if let watcher = watch(\.self, after: nil, { continuation.yield($0) }) {
       continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
     } else {
-      continuation.yield(file.read().settings)
+      continuation.yield(currentSettings())
       continuation.finish()
     }
     return stream
@@ -76,8 +89,8 @@ package final class SettingsStore: SettingsReading {
     _ onChange: @escaping @Sendable (Part) -> Void
   ) -> FileWatcher? {
     let known = Mutex(known)
-    return FileWatcher([file.path]) { [file] in
-      let new = part(file.read().settings)
+    return FileWatcher([file.path]) {
+      let new = part(self.currentSettings())
       let isNew = known.withLock { known in
         defer { known = new }
         return known != new
@@ -91,9 +104,8 @@ package final class SettingsStore: SettingsReading {
   /// Does not read the file. A message that disappeared and returned is new.
   package func takeWarnings() -> [String] {
     state.withLock { state in
-      let warnings = state.snapshot.warnings
-      defer { state.reported = Set(warnings) }
-      return warnings.filter { !state.reported.contains($0) }
+      defer { state.warnings = [] }
+      return state.warnings
     }
   }
 
@@ -112,9 +124,11 @@ package final class SettingsStore: SettingsReading {
 
   /// Changes settings together, and writes the file before it returns.
   ///
+  /// If the file is not JSON, the last valid version is written with the changes, and the old content is copied.
+  ///
   /// - Throws: ``SettingsError``. Nothing then changes.
   package func change(_ changes: [SettingsFile.Change]) throws(SettingsError) {
-    keep(try file.change(changes))
+    keep(try file.change(changes, or: valid))
   }
 
   /// Sets one setting to a value that a user typed.
@@ -126,23 +140,24 @@ package final class SettingsStore: SettingsReading {
   ///
   /// - Throws: ``SettingsError``. Nothing then changes.
   package func mark(_ network: NetworkName, _ metered: Metered?) throws(SettingsError) {
-    keep(try file.mark(network, metered))
+    keep(try file.mark(network, metered, or: valid))
   }
 
+  private var valid: SettingsSnapshot? { state.withLock { $0.valid } }
+
   private func keep(_ written: SettingsSnapshot) {
-    // Another process may have written since. Keep the warnings of this write, and read the settings again.
-    state.withLock { ($0.snapshot, $0.stamp) = (written, nil) }
+    // Another process may have written since, so the next call reads the file again.
+    state.withLock { $0.use(written, nil) }
   }
 
   private func currentSnapshot() -> SettingsSnapshot {
     let stamp = FileStamp(path: file.path)
     if let known = state.withLock({ $0.stamp == stamp ? $0.snapshot : nil }) { return known }
     let isSettled = stamp.isSettled(at: clock())
-    let snapshot = file.read()
-    state.withLock {
-      $0.snapshot = snapshot
-      $0.stamp = isSettled && !snapshot.isUnreadable ? stamp : nil
+    let found = file.read()
+    return state.withLock { state in
+      state.use(found, isSettled && !found.isUnreadable ? stamp : nil)
+      return state.snapshot
     }
-    return snapshot
   }
 }

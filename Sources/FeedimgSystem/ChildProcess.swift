@@ -10,7 +10,7 @@ package enum ChildProcess {
   ///   - variables: The environment, such as `HOME=/root`.
   ///   - input: The standard input of the program.
   ///   - output: Its standard output and standard error; it has no other open files.
-  /// - Returns: The status (waitpid(2)), or the error number of posix_spawn(3).
+  /// - Returns: The status, or the error number of posix_spawn(3) or waitpid(2).
   package static func run(
     _ words: [String],
     variables: [String],
@@ -24,12 +24,14 @@ package enum ChildProcess {
     let code = clinux_spawn(&process, words.first ?? "", &arguments, &environment, input, output)
     guard code == 0 else { return .failure(ChildProcessError(code: code)) }
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    while waitpid(process, &status, 0) < 0 {
+      guard errno == EINTR else { return .failure(ChildProcessError(code: errno)) }
+    }
     return .success(status)
   }
 }
 
-/// Why a program could not be started.
+/// Why a program could not be started, or its end is unknown.
 package struct ChildProcessError: Error {
   /// The error number.
   package let code: Int32

@@ -72,20 +72,22 @@ final class CurlConnection: @unchecked Sendable {
   }
 
   /// Copies bytes in both directions until either side closes.
-  private struct Pump {
+  struct Pump {
     let handle: CurlHandle
     let local: Int32
     private var (toServer, toClient) = (ArraySlice<UInt8>(), ArraySlice<UInt8>())
     private var isServerClosed = false
+    /// Whether libcurl may hold more bytes, which it or the TLS library has read from the socket.
+    private var mayHoldBytes = false
     private var buffer = [UInt8](repeating: 0, count: CurlConnection.bufferSize)
 
     init(handle: CurlHandle, local: Int32) { (self.handle, self.local) = (handle, local) }
 
     mutating func run() {
-      // libcurl may hold bytes that it has decrypted already, so read before each wait.
       while receiveFromServer(), sendToClient(), receiveFromClient(), sendToServer() {
         if isServerClosed && toClient.isEmpty { return }
-        guard wait() else { return }
+        // The socket does not announce bytes that libcurl holds, so receive them all before each wait.
+        guard mayHoldBytes && toClient.isEmpty || wait() else { return }
       }
     }
 
@@ -94,6 +96,7 @@ final class CurlConnection: @unchecked Sendable {
       var count = 0
       let code = handle.library.functions.easy_recv(handle.pointer, &buffer, buffer.count, &count)
       toClient = Array(buffer[..<count])[...]
+      mayHoldBytes = count > 0
       isServerClosed = code != CURLE_AGAIN && (code != CURLE_OK || count == 0)
       return true
     }

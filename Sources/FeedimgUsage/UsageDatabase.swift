@@ -3,7 +3,7 @@ import FeedimgSQLite
 import FeedimgSystem
 import Glibc
 
-/// One connection to `usage.sqlite`, which has a row for each day, network and price.
+/// One connection to `usage.sqlite`, which has a row for each day, network and metering.
 ///
 /// Sendable although a connection serves one thread at a time: an idle one belongs to the ledger's state, under its lock,
 /// and a borrowed one to the borrower's thread.

@@ -1,6 +1,6 @@
 package import FeedimgModel
 
-/// Sums of received bytes and ended transfers, one for each day, network and price.
+/// Sums of received bytes and ended transfers, one for each day, network and metering.
 extension [NetworkUsage] {
   /// Adds counts; a sum stops at the largest number.
   package mutating func add(_ others: [NetworkUsage]) {
@@ -17,7 +17,7 @@ extension [NetworkUsage] {
     }
   }
 
-  /// The sums in the order of days, networks and prices.
+  /// The sums in the order of days, networks and meterings.
   package var inOrder: [NetworkUsage] { sorted { $0.order < $1.order } }
 }
 

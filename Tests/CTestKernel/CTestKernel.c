@@ -43,6 +43,8 @@ int test_refuse_groups(void) {
   return refuse(EPERM, __NR_setsockopt, 1, SOL_NETLINK, 2, NETLINK_ADD_MEMBERSHIP);
 }
 
+int test_refuse_waiting(void) { return refuse(ECHILD, __NR_wait4, 2, 0, 3, 0); }
+
 int test_write_nothing(int descriptor) { return refuse(0, __NR_write, 0, descriptor, 0, descriptor); }
 
 int test_open_tunnel(const char *name) {

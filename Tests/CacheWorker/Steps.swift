@@ -1,6 +1,7 @@
 import FeedimgHTTPCache
 import FeedimgModel
 import Glibc
+import TestSystem
 
 func say(_ text: String) {
   let line = Array((text + "\n").utf8)
@@ -51,12 +52,16 @@ func storeTogether(
   before: @escaping @Sendable () -> Void = {}
 ) throws {
   let executor = OwnExecutor()
-  executor.prepare(before)
   var fault: (any Error)?
   for specimen in specimens {
     do {
       let (writer, metadata) = (try write(specimen, in: cache), try metadata(specimen.key))
-      Task(executorPreference: executor) { _ = try? await writer.commit(metadata, executor.afterwards) }
+      Task(executorPreference: executor) {
+        _ = try? await writer.commit(metadata) { work in
+          executor.afterwards(before)
+          executor.afterwards(work)
+        }
+      }
     } catch {
       fault = fault ?? error
     }
@@ -64,30 +69,4 @@ func storeTogether(
   // After an error too, since started work must be completed.
   executor.run()
   if let fault { throw fault }
-}
-
-/// Runs tasks on the thread that starts them, because a fork has no other thread.
-private final class OwnExecutor: TaskExecutor, @unchecked Sendable {
-  // Unchecked: one thread uses it.
-  private var jobs: [UnownedJob] = []
-  private var rest: [@Sendable () -> Void] = []
-  private var preparation: @Sendable () -> Void = {}
-
-  func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
-
-  /// Runs this work before the deferred jobs.
-  func prepare(_ work: @escaping @Sendable () -> Void) { preparation = work }
-
-  func afterwards(_ work: @escaping @Sendable () -> Void) {
-    rest += [preparation, work]
-    preparation = {}
-  }
-
-  func run() {
-    while !jobs.isEmpty || !rest.isEmpty {
-      if jobs.isEmpty { rest.removeFirst()() } else { run(jobs.removeFirst()) }
-    }
-  }
-
-  private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
 }

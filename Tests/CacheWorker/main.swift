@@ -1,7 +1,9 @@
+import CFaults
 import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import Glibc
+import TestSystem
 
 // CacheWorker TASK FOLDER [LIMIT or STRIDE]: performs a task on a cache until it is done, killed, or standard
 // input ends.
@@ -144,6 +146,24 @@ case "newest":
       say("error \(error)")
     }
   }
+
+case "refuse":
+  // Writes an image to a disk that stays full, and reports the bytes that were evicted for it.
+  for key in 0..<keys { try store(Specimen(key: key, version: 1), in: cache) }
+  let before = try cache.info().size.bytes
+  let writer = try cache.makeWriter()
+  // Moves the image to a file, so that the next call is the write.
+  _ = writer.makeReader()
+  feedimg_faults_begin(arguments[2], 1, ENOSPC, FEEDIMG_FAULT_FROM)
+  do {
+    try Specimen.long(key: 0).bytes.withUnsafeBytes { try writer.write($0) }
+    say("written")
+  } catch {
+    say("error \(error)")
+  }
+  feedimg_faults_end()
+  let after = try cache.info().size.bytes
+  say("evicted \(before - after)")
 
 case "squeeze":
   // Stores images in one transaction with limited room for their rows, and reports the state.

@@ -208,13 +208,13 @@ struct ColorTests {
     }
   }
 
-  @Test(arguments: [TransferCurve.perceptual, .hybrid])
+  @Test(arguments: [TransferCurve.pq, .hlg])
   func `highlights grow monotonically up to white`(_ curve: TransferCurve) {
     let light = curve.light
     #expect(zip(light, light.dropFirst()).allSatisfy { $0 <= $1 })
     #expect((light.first, light.last) == (0, 65535))
     // Reference white, by ITU-R BT.2408: 58 % of PQ, 75 % of HLG.
-    let paper = curve.light(of: curve == .perceptual ? 0.5807 : 0.75)
+    let paper = curve.light(of: curve == .pq ? 0.5807 : 0.75)
     #expect(abs(paper - 0.753) < 0.005)
   }
 

@@ -2,6 +2,7 @@ import CSQLite
 import FeedimgModel
 import Glibc
 import Synchronization
+import TestSystem
 import Testing
 
 @testable import FeedimgHTTPCache
@@ -9,7 +10,7 @@ import Testing
 /// Images that arrive at the same time and share one transaction.
 @Suite struct BatchStoreTests {
   let folder: TestFolder
-  let executor = StepExecutor()
+  let executor = OwnExecutor()
   /// Work that the cache does shortly afterwards.
   private let rest = Rest()
 
@@ -144,18 +145,5 @@ private final class Rest: Sendable {
       return works
     }
     for work in works { work() }
-  }
-}
-
-/// Runs tasks on the thread that calls it, so that tests see each step.
-final class StepExecutor: TaskExecutor, @unchecked Sendable {
-  // Unchecked: one thread uses it.
-  private var jobs: [UnownedJob] = []
-
-  func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
-
-  /// Until no step is left.
-  func run() {
-    while !jobs.isEmpty { jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }

@@ -1,6 +1,7 @@
 import FeedimgHTTPCache
 import FeedimgModel
 import Glibc
+import TestSystem
 import Testing
 
 @Suite struct DiskCacheTests {
@@ -32,7 +33,7 @@ import Testing
     #expect(cache.contains(["https://a/1", "https://a/2"]) == [true, false])
     let read = try #require(cache.read("https://a/1"))
     #expect(read.bytes == bytes)
-    #expect(read.image.response == cache.response(for: stored.key))
+    #expect(read.image.response == cache.response(for: stored.key, to: nil))
     #expect(read.image.path == stored.path && read.image.size == stored.size)
     #expect(read.image.role == .thumbnail)
     #expect(read.image.mediaType == "image/webp")

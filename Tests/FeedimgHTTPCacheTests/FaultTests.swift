@@ -2,6 +2,7 @@ import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import Glibc
+import TestSystem
 import Testing
 
 /// Disk faults: full disks, missing folders and refused access.
@@ -165,6 +166,17 @@ import Testing
     // A fiftieth of 4 MiB, less the growth of the index since then.
     #expect((Int(words[7]) ?? 0) > 40_000, "\(lines)")
     #expect(lines[1] == "stored after clearing")
+  }
+
+  @Test func `an image that a full disk refuses evicts others once`() throws {
+    let child = try Child([Child.worker, "refuse", folder.cache])
+    let lines = child.lines()
+    #expect(child.wait() == 0)
+    try #require(lines.count == 2, "\(lines)")
+    #expect(lines[0].hasPrefix("error cannot write ") && lines[0].hasSuffix(": no space left on device"))
+    let evicted = try #require(lines[1].split(separator: " ").last.flatMap { Int($0) })
+    // 128 KiB, and less than one image more.
+    #expect((131_072..<131_072 + 32_784).contains(evicted), "\(lines)")
   }
 
   @Test func `on a volume for few images, the newest is kept and the oldest is evicted`() throws {

@@ -1,5 +1,6 @@
 import FeedimgModel
 import Glibc
+import TestSystem
 import Testing
 
 @testable import FeedimgHTTPCache

@@ -158,7 +158,7 @@ import Testing
     try cache.store("a", picture(1))
     try cache.store("b", picture(2))
     #expect(try cache.pin("a"))
-    let response = try #require(cache.response(for: "a"))
+    let response = try #require(cache.response(for: "a", to: nil))
     #expect(try cache.refresh("a", validating: response, response: response) != nil)
     try cache.store("a", picture(3))
     cache.close()

@@ -2,6 +2,7 @@ import CSQLite
 import FeedimgModel
 import FeedimgSystem
 import Glibc
+import TestSystem
 import Testing
 
 @testable import FeedimgHTTPCache

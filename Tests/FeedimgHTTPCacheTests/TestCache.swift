@@ -2,6 +2,7 @@ import FeedimgHTTPCache
 import FeedimgModel
 import Glibc
 import Synchronization
+import TestSystem
 
 /// A folder for one test, removed with the value.
 final class TestFolder: Sendable {

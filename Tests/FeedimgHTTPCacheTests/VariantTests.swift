@@ -1,5 +1,6 @@
 import FeedimgModel
 import Glibc
+import TestSystem
 import Testing
 
 @testable import FeedimgHTTPCache
@@ -179,6 +180,24 @@ import Testing
     #expect(updated.head.fields["Cache-Control"] == "max-age=9")
     #expect(updated.head.fields["ETag"] == "\"2\"")
     #expect(cache.response(for: Self.key, to: avif) == first)
+  }
+
+  @Test(arguments: [true, false])
+  func `a response that is used daily does not expire with the first one of the URL`(isRead: Bool) throws {
+    try store(1, "Vary: Accept", to: "Accept: avif")
+    try store(2, "Vary: Accept", to: "Accept: webp")
+    for _ in 0..<10 {
+      clock += 86_400
+      if isRead {
+        #expect(cache.read(Self.key, for: fields("Accept: webp"))?.bytes == picture(2))
+      } else {
+        cache.noteUse(of: Self.key, for: fields("Accept: webp"))
+      }
+      try cache.trim()
+    }
+    #expect(cache.contains([Self.key]) == [true])
+    #expect(cache.read(Self.key, for: fields("Accept: webp"))?.bytes == picture(2))
+    #expect(try cache.info().hits == 11)
   }
 
   @Test func `all responses of a URL are removed together`() throws {

@@ -91,6 +91,81 @@ struct SettingsStoreTests {
     #expect(store.takeWarnings().isEmpty)
   }
 
+  @Test(arguments: ["{", "[]", #"{"cache-expiry-days": 3 "x": 1}"#])
+  func `the earlier settings stay in force while the file is not valid JSON`(content: String) throws {
+    try store.set(.cacheExpiryDays, to: "30")
+    try store.mark(.ssid("Home"), .yes)
+    let valid = store.currentSettings()
+    #expect(store.takeWarnings().isEmpty)
+    for _ in 0..<2 {
+      try folder.write(content, to: "feedimg/settings.json")
+      #expect(store.currentSettings() == valid)
+      #expect(store.entries().filter(\.isSet).map(\.key) == [.cacheExpiryDays])
+      let warnings = store.takeWarnings()
+      #expect(warnings.map { $0.hasSuffix("; the earlier settings stay in force") } == [true], "\(warnings)")
+      #expect(store.takeWarnings().isEmpty, "told once")
+      try folder.write(
+        #"{"cache-expiry-days": 30, "networks": {"ssid:Home": "metered"}}"#,
+        to: "feedimg/settings.json"
+      )
+      #expect(store.currentSettings() == valid)
+      #expect(store.takeWarnings().isEmpty)
+    }
+    try folder.write(content, to: "feedimg/settings.json")
+    #expect(store.currentSettings() == valid)
+    unlink(folder["feedimg/settings.json"])
+    #expect(store.currentSettings() == UserSettings(), "a missing file means the defaults")
+  }
+
+  @Test(arguments: [nil, "", " \n"] as [String?])
+  func `a file that is missing or blank while an editor saves does not replace the last valid one`(
+    content: String?
+  ) throws {
+    try store.set(.cacheExpiryDays, to: "30")
+    unlink(folder["feedimg/settings.json"])
+    if let content { try folder.write(content, to: "feedimg/settings.json") }
+    #expect(store.currentSettings() == UserSettings())
+    try folder.write("{", to: "feedimg/settings.json")
+    #expect(store.currentSettings().cacheExpiryDays == 30)
+    try folder.write("{}", to: "feedimg/settings.json")
+    #expect(store.currentSettings() == UserSettings())
+    try folder.write("{", to: "feedimg/settings.json")
+    #expect(store.currentSettings() == UserSettings(), "an object without members is valid")
+  }
+
+  @Test func `a change keeps the other settings in force while the file is not valid JSON`() throws {
+    try store.set(.downloadLimit, to: "5 MB")
+    try store.mark(.ssid("Home"), .yes)
+    try folder.write("{", to: "feedimg/settings.json")
+    try store.set(.cacheExpiryDays, to: "9")
+    #expect(store.entries().filter(\.isSet).map(\.key) == [.cacheExpiryDays, .downloadLimit])
+    #expect(store.currentSettings().markedNetworks == [.ssid("Home"): .yes])
+    #expect(other.read().settings == store.currentSettings())
+    #expect(try folder.text(of: "feedimg/settings.json.corrupt-1") == "{")
+    try folder.write("[", to: "feedimg/settings.json")
+    try store.mark(.ssid("Home"), nil)
+    #expect(store.entries().filter(\.isSet).map(\.key) == [.cacheExpiryDays, .downloadLimit])
+    #expect(other.read().settings == store.currentSettings())
+    #expect(store.currentSettings().markedNetworks.isEmpty)
+  }
+
+  @Test func `a store that has read no valid file uses the defaults`() throws {
+    mkdir(folder["feedimg"], 0o700)
+    for content in ["{", "[]"] {
+      try folder.write(content, to: "feedimg/settings.json")
+      #expect(store.currentSettings() == UserSettings())
+      #expect(store.takeWarnings().map { $0.hasSuffix("; feedimg uses the defaults") } == [true])
+    }
+  }
+
+  @Test func `a warning is reported although it disappeared before anyone asked`() throws {
+    mkdir(folder["feedimg"], 0o700)
+    try folder.write("{", to: "feedimg/settings.json")
+    try store.set(.cacheExpiryDays, to: "30")
+    #expect(store.currentSettings().cacheExpiryDays == 30)
+    #expect(store.takeWarnings().map { $0.hasSuffix(".corrupt-1`") } == [true])
+  }
+
   @Test func `concurrent readers never see an older value again`() throws {
     try store.set(.cacheExpiryDays, to: "1")
     let other = other

@@ -13,6 +13,10 @@ int test_refuse_sockets(int family);
 /// Returns 0, or an error number.
 int test_refuse_groups(void);
 
+/// Makes the calling thread's `waitpid` calls without options fail with ECHILD permanently, as they do where SIGCHLD is
+/// ignored. Returns 0, or an error number.
+int test_refuse_waiting(void);
+
 /// Makes the calling thread's `write` calls for a descriptor return 0 permanently, as a full device may. Returns 0, or
 /// an error number.
 int test_write_nothing(int descriptor);
