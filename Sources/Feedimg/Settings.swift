@@ -58,7 +58,7 @@ public struct Settings: Sendable {
   /// - Returns: The value as text, such as `yes` or `512 MiB`.
   /// - Throws: ``ConfigurationError`` for an unknown name.
   public func value(of name: String) throws(ConfigurationError) -> String {
-    try naming { () throws(SettingsError) in store.value(of: try SettingKey(name: name)) }
+    try convertingErrors { () throws(SettingsError) in store.value(of: try SettingKey(name: name)) }
   }
 
   /// Changes a setting; running programs follow the change.
@@ -91,7 +91,7 @@ public struct Settings: Sendable {
   /// - Throws: ``ConfigurationError`` for an invalid name or value, or a failed write; the settings then stay
   ///   unchanged.
   public func change(_ changes: [(name: String, value: String?)]) throws(ConfigurationError) {
-    try naming { () throws(SettingsError) in
+    try convertingErrors { () throws(SettingsError) in
       var known: [SettingsFile.Change] = []
       for (name, value) in changes { known.append((try SettingKey(name: name), value)) }
       try store.change(known)
@@ -121,7 +121,9 @@ public struct Settings: Sendable {
     return JSONValue.object(object).text(.compact)
   }
 
-  private func naming<Value>(_ body: () throws(SettingsError) -> Value) throws(ConfigurationError) -> Value {
+  private func convertingErrors<Value>(
+    _ body: () throws(SettingsError) -> Value
+  ) throws(ConfigurationError) -> Value {
     do throws(SettingsError) {
       return try body()
     } catch {

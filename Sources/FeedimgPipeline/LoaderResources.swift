@@ -45,7 +45,7 @@ package final class LoaderResources: Sendable {
         downloader.forgetConnections()
         // List the running downloads before others start, because the new network may have more places.
         let leave = scheduler.leavingPath()
-        scheduler.enter(network: state.kind)
+        scheduler.enter(network: state)
         // Move them to the new network after the loads with a changed decision have ended.
         return { Task { @PipelineActor in leave() } }
       }
@@ -63,9 +63,9 @@ package final class LoaderResources: Sendable {
   /// Writes the measured bandwidth for the next run.
   package func saveBandwidth() {
     guard let memory = sources.bandwidthMemory,
-      let live = transport.scheduler.link.withLock({ $0.reported })
+      let measured = transport.scheduler.link.withLock({ $0.measurement })
     else { return }
-    _ = memory.note(live, sources.network.currentState(), at: clock())
+    _ = memory.note(measured, at: clock())
     memory.flush()
   }
 

@@ -11,6 +11,11 @@ extension Coalescer {
   var isIdle: Bool {
     state.withLock { $0.entries.isEmpty && $0.ending.isEmpty }
   }
+
+  /// Waits until the cancelled loads have ended.
+  func drain() async {
+    for task in state.withLock({ $0.ending.values.map(\.task) }) { await task.value }
+  }
 }
 
 extension Coalescer {
@@ -28,6 +33,25 @@ extension DownloadScheduler {
   var isIdle: Bool { state.isEmpty && waiting.isEmpty && downloads.isEmpty }
 
   var limits: TransferLimits { state.limits }
+}
+
+extension LinkMeter {
+  /// The estimate in bits per second, in steps; nil before the first sample.
+  var reported: Int? { measurement?.bitsPerSecond }
+
+  mutating func receive(_ count: Int, at now: Duration) -> Bool { receive(count, at: now, date: 0) }
+
+  mutating func enter(network: NetworkKind, at now: Duration) { enter(network: .of(network), at: now) }
+}
+
+extension DownloadScheduler {
+  func enter(network: NetworkKind) { enter(network: .of(network)) }
+}
+
+extension NetworkState {
+  fileprivate static func of(_ kind: NetworkKind) -> NetworkState {
+    NetworkState(kind: kind, metered: .no, reason: "", meteredReason: "")
+  }
 }
 
 extension FactMonitor {

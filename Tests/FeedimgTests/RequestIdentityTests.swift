@@ -38,7 +38,7 @@ import Testing
     #expect(saver?.value == (savesData ? "on" : "off") && saver?.source == "the setting data-saver")
     // The stored response keeps the sent fields.
     let response = try #require(
-      bench.loader.resources.storage.store.response(for: item.original?.url.key ?? "")
+      bench.loader.resources.storage.store.response(for: item.original?.url.key ?? "", to: nil)
     )
     #expect(response.varied["Save-Data"] == (isSent ? "on" : nil))
     #expect(response.varied["Accept"] == ImageLoader.usualAccept)

@@ -49,6 +49,23 @@ import Testing
     #expect(await test.loader.finishRevalidations(within: .seconds(600)).unchanged == 1)
   }
 
+  @Test func `a revalidation that does not end in time is cancelled and counts as unfinished`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "no-cache")])
+    let test = try loader()
+    _ = try await test.loader.load(item(origin))
+    clock += 100
+    let gate = Gate()
+    origin.respond(always: .held(by: gate))
+    #expect(try await test.loader.load(item(origin)).freshness?.isRevalidating == true)
+    await origin.server.reaches { $0.requests.count == 2 }
+    let summary = await test.loader.finishRevalidations(within: .zero)
+    #expect(summary.unfinished == 1 && summary.unchanged == 0 && summary.failures.isEmpty)
+    await origin.server.reaches { $0.closedByClient > 0 }
+    await test.loader.resources.loads.revalidator.coalescer.drain()
+    #expect(await test.loader.finishRevalidations(within: .zero) == RevalidationSummary())
+    gate.open()
+  }
+
   @Test func `callers that save data revalidate separately`() async throws {
     let fields = [("ETag", "\"1\""), ("Cache-Control", "no-cache"), ("Vary", "Save-Data")]
     let origin = try PictureOrigin(Self.old, fields)

@@ -86,6 +86,7 @@ final class TestLoader: Sendable {
     tries: Int = 1,
     policy: String? = nil,
     usage: (any UsageKeeping)? = nil,
+    bandwidthMemory: BandwidthMemory? = nil,
     observers: [any LoadObserving] = [],
     followsPolicies: Bool = false,
     service makeService: (_ folder: String) -> ServiceClient? = { _ in nil },
@@ -118,6 +119,7 @@ final class TestLoader: Sendable {
         settings: settings,
         policy: try PolicyInForce(policy.map { .named($0) } ?? .standard, on: PolicyCatalog(policies)),
         usage: usage,
+        bandwidthMemory: bandwidthMemory,
         time: time,
         writes: storage.writes
       ),

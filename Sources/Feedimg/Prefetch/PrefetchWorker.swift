@@ -8,7 +8,7 @@ import Synchronization
 final class PrefetchWorker: Sendable {
   private struct State {
     var outcomes: PrefetchOutcomes
-    var allowance: PrefetchBudget
+    var budget: PrefetchBudget
     /// The running loads, by item; they are cancelled when no longer needed.
     var loads: [Int: Task<Result<LoadedImage, LoadError>, Never>] = [:]
     /// The number of changes after which waiting items check again.
@@ -50,7 +50,7 @@ final class PrefetchWorker: Sendable {
     circuitSubscription = CircuitSubscription(loader.resources.transport.retries) { .prefetch }
     changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let outcomes = PrefetchOutcomes(count: items.count)
-    state = Mutex(State(outcomes: outcomes, allowance: PrefetchBudget(limits)))
+    state = Mutex(State(outcomes: outcomes, budget: PrefetchBudget(limits)))
   }
 
   var progress: PrefetchProgress { state.withLock(\.outcomes.progress) }
@@ -110,7 +110,7 @@ final class PrefetchWorker: Sendable {
       }
       let variant = items[index][role]
       let (entry, changeCount) = state.withLock { state in
-        (state.allowance.enter(index, size: variant?.size, of: variant?.url.key), state.changeCount)
+        (state.budget.enter(index, size: variant?.size, of: variant?.url.key), state.changeCount)
       }
       switch entry {
       case .begin: return await load(index, (resolution, generation))
@@ -159,7 +159,7 @@ final class PrefetchWorker: Sendable {
     let result = await load.value
     let (reason, received) = state.withLock { state in
       state.loads[index] = nil
-      return (state.reasons.removeValue(forKey: index), state.allowance.leave(index))
+      return (state.reasons.removeValue(forKey: index), state.budget.leave(index))
     }
     defer { retryUndecided() }
     switch result {
@@ -172,7 +172,8 @@ final class PrefetchWorker: Sendable {
       end(index, Self.result(of: image, received))
     case .failure(let error) where error.code == .cancelled:
       if let reason { end(index, .skipped(reason)) } else if !isStopped { end(index, .failed(error)) }
-    case .failure(let error) where error.code == .nothingToShow: end(index, .skipped(.offline))
+    case .failure(let error) where error.code == .nothingToShow:
+      end(index, .skipped(reason ?? self.reason(of: error)))
     case .failure(let error): endFailed(index, error)
     }
   }
@@ -180,13 +181,13 @@ final class PrefetchWorker: Sendable {
   /// Counts received bytes and cancels a load that exceeds a limit; the first call follows the response head.
   private func note(_ progress: LoadProgress, _ index: Int, isFirst: Bool) {
     let (isHead, load) = state.withLock { state in
-      let before = state.allowance.spent
+      let before = state.budget.spent
       // Bytes that are charged to another load do not change the remaining room.
-      let isNews = isFirst || !state.allowance.hasBegun(index)
-      let reason = state.allowance.note(index, progress, isFirst: isFirst)
-      state.outcomes.received = ByteCount(state.allowance.spent)
+      let isNews = isFirst || !state.budget.hasBegun(index)
+      let reason = state.budget.note(index, progress, isFirst: isFirst)
+      state.outcomes.received = ByteCount(state.budget.spent)
       if let reason { state.reasons[index] = reason }
-      return (isNews && state.allowance.spent == before, reason == nil ? nil : state.loads[index])
+      return (isNews && state.budget.spent == before, reason == nil ? nil : state.loads[index])
     }
     load?.cancel()
     if isHead || load != nil { retryUndecided() }
@@ -241,9 +242,17 @@ extension PrefetchWorker {
 
   /// Returns the result for a fetched image, which the cache may have been unable or forbidden to keep.
   static func result(of image: LoadedImage, _ received: ByteCount) -> Prefetch.Outcome.Result {
-    // While a service still forwards the body, it is unknown whether the image is kept.
-    guard image.path == nil, let reason = image.notes.last else { return .fetched(image.variant, received) }
+    // If this load joined that of a slot through the service, it is unknown whether the image is kept.
+    guard image.path == nil, let reason = image.notes.first(where: { $0 != image.failure?.fallbackNote })
+    else { return .fetched(image.variant, received) }
     return .unkept(image.variant, received, reason)
+  }
+
+  /// Returns the reason to skip an item whose load had nothing to show, because the facts changed meanwhile.
+  func reason(of error: LoadError) -> Prefetch.Reason {
+    guard let resolution = error.resolution, case .skip(let reason) = verdict(resolution), reason != .cached
+    else { return .offline }
+    return reason
   }
 
   /// Ends an item that failed, or lets it wait if the network or its server does not respond.

@@ -35,7 +35,7 @@ public final class ImageSlot: Sendable {
   }
 
   private let loader: ImageLoader
-  private let screen = SlotPublisher()
+  private let publisher = SlotPublisher()
   /// Guards the binding; tasks start and are cancelled outside the lock.
   private let state = Mutex(State())
 
@@ -48,18 +48,18 @@ public final class ImageSlot: Sendable {
     let (task, listener) = state.withLock { ($0.task, $0.listener) }
     if let listener { Task { @PipelineActor [facts = loader.resources.facts] in facts.leave(listener) } }
     task?.cancel()
-    screen.close()
+    publisher.close()
     FreedMemory.end()
   }
 
   /// The presentation to draw now; nil if no item is bound.
-  public var presentation: Presentation? { screen.latest }
+  public var presentation: Presentation? { publisher.latest }
 
   /// The presentations to draw: the latest at once, then each change.
   ///
   /// A slow reader misses those in between. Any number of readers may watch. Each sequence ends with the
   /// slot.
-  public var presentations: Presentations { Presentations(screen: screen) }
+  public var presentations: Presentations { Presentations(publisher: publisher) }
 
   /// The priority of the item, such as `near` while its row is just below the screen.
   public var priority: LoadPriority {
@@ -75,9 +75,10 @@ public final class ImageSlot: Sendable {
 
   /// Binds an item, cancels the previous one, and shows at once the best image that memory holds.
   ///
-  /// The call returns without waiting for the disk or the network. During fast scrolling, an uncached image
-  /// is requested only after its row has stayed for a moment. Pixels in memory appear at once. Others are
-  /// decoded on the decoder's threads, which stop when another item is bound.
+  /// The call waits neither for the network nor for the file of an image. It may read the index of the cache,
+  /// which takes microseconds. During fast scrolling, an uncached image is requested only after its row has
+  /// stayed for a moment. Pixels in memory appear at once. Others are decoded on the decoder's threads, which
+  /// stop when another item is bound.
   ///
   /// A list that reloads binds the same item again. Then the running load continues and the shown image
   /// stays. Only an item that failed or ended as a placeholder starts again. The same holds if only the size,
@@ -102,7 +103,9 @@ public final class ImageSlot: Sendable {
     facts: [String: String] = [:],
     priority: LoadPriority = .visible
   ) {
-    let item = loader.sized(item, for: loader.resources.pixels == nil ? nil : pixels)
+    // Without a decoder, a slot has no pixels and needs no size.
+    let pixels = loader.resources.pixels == nil ? nil : pixels
+    let item = loader.sized(item, for: pixels)
     if let task = state.withLock({ $0.task }), task.bindAgain(item, pixels, facts, priority) {
       // A concurrent call may have bound another task.
       return state.withLock { if $0.task === task { $0.priority = priority } }
@@ -114,17 +117,15 @@ public final class ImageSlot: Sendable {
     }
     let task = SlotTask(
       loader: loader,
-      screen: screen,
-      item: item,
-      pixels: pixels,
+      publisher: publisher,
       facts: facts,
       priority: priority,
       pause: Self.pause(after: stay)
     )
-    let binding = task.bind()
+    let binding = task.bind(item, pixels)
     let (old, isFirst) = state.withLock { state in
       // A concurrent call may have won; then this binding ends before it starts.
-      guard screen.isCurrent(binding) else { return (task as SlotTask?, false) }
+      guard publisher.isCurrent(binding) else { return (task as SlotTask?, false) }
       let old = state.task
       let isFirst = !state.isListening
       (state.task, state.priority, state.isListening) = (task, priority, true)
@@ -139,8 +140,8 @@ public final class ImageSlot: Sendable {
   ///
   /// The running transfer stops unless another slot joins it within a moment.
   public func clear() {
-    screen.change { $0.clear() }
-    let old = state.withLock { screen.isCurrent(nil) ? $0.task.take() : nil }
+    publisher.change { $0.clear() }
+    let old = state.withLock { publisher.isCurrent(nil) ? $0.task.take() : nil }
     old?.leave()
   }
 
@@ -170,10 +171,10 @@ extension ImageSlot {
   public struct Presentations: AsyncSequence, Sendable {
     /// Iterates over the presentations of a slot.
     public struct AsyncIterator: AsyncIteratorProtocol {
-      fileprivate let screen: SlotPublisher
+      fileprivate let publisher: SlotPublisher
       private var version = 0
 
-      fileprivate init(screen: SlotPublisher) { self.screen = screen }
+      fileprivate init(publisher: SlotPublisher) { self.publisher = publisher }
 
       /// Waits for the next change.
       ///
@@ -185,18 +186,18 @@ extension ImageSlot {
       /// - Parameter actor: The actor of the caller; the result is the latest when the caller resumes there.
       /// - Returns: The presentation to draw now; nil at the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Presentation? {
-        guard let next = await screen.next(after: version) else { return nil }
+        guard let next = await publisher.next(after: version) else { return nil }
         version = next.version
         return next.presentation
       }
     }
 
-    fileprivate let screen: SlotPublisher
+    fileprivate let publisher: SlotPublisher
 
     /// Makes an iterator that begins with the latest presentation.
     ///
     /// - Returns: An independent iterator.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(screen: screen) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(publisher: publisher) }
   }
 }
 

@@ -88,13 +88,14 @@ extension Presentation {
   }
 
   /// The width divided by the height of the place: as the feed states for the image, else as requested.
+  ///
+  /// Nil if both are unknown.
   private func aspect(_ request: DecodeRequest) -> Double? {
     let sizes = [item.original, item.thumbnail].compactMap { variant in
       variant?.width.flatMap { width in variant?.height.map { PixelSize(width: width, height: $0) } }
     }
-    guard let size = sizes.first(where: { $0.width > 0 && $0.height > 0 }) ?? request.size?.pixels else {
-      return nil
-    }
+    let view = request.size.flatMap { $0.hasShape ? $0.pixels : nil }
+    guard let size = sizes.first(where: { $0.width > 0 && $0.height > 0 }) ?? view else { return nil }
     return Double(size.width) / Double(size.height)
   }
 }

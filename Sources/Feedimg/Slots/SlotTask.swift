@@ -30,30 +30,26 @@ final class SlotTask: Sendable {
 
   let loader: ImageLoader
   /// Holds the item and the requested pixels, because a later binding may change them.
-  let screen: SlotPublisher
+  let publisher: SlotPublisher
   let handle: LoadHandle
   /// Decides again when a failed server responds again, while the slot is visible.
   let circuitSubscription: CircuitSubscription
-  /// The values of the first binding.
-  private let (item, pixels): (FeedItem, DecodeRequest?)
   private let facts: [String: String]
   /// Guards the running tasks; tasks are cancelled outside the lock.
   ///
-  /// The lock of the screen may be taken while this one is held.
+  /// The lock of the publisher may be taken while this one is held.
   let state: Mutex<State>
 
   init(
     loader: ImageLoader,
-    screen: SlotPublisher,
-    item: FeedItem,
-    pixels: DecodeRequest? = nil,
+    publisher: SlotPublisher,
     facts: [String: String],
     priority: LoadPriority,
     pause: Duration = .zero
   ) {
     self.loader = loader
-    self.screen = screen
-    (self.item, self.pixels, self.facts) = (item, loader.resources.pixels == nil ? nil : pixels, facts)
+    self.publisher = publisher
+    self.facts = facts
     state = Mutex(State(pause: pause))
     let handle = LoadHandle(priority)
     self.handle = handle
@@ -62,10 +58,15 @@ final class SlotTask: Sendable {
     }
   }
 
-  /// Takes over the screen: shows the chosen image if memory holds it, else the placeholder.
-  func bind() -> SlotState.Binding {
+  /// Binds the slot to an item: shows the chosen image if memory holds it, else the placeholder.
+  ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - pixels: The pixels to decode; nil for none.
+  /// - Returns: The binding to pass to ``begin(_:)``.
+  func bind(_ item: FeedItem, _ pixels: DecodeRequest?) -> SlotState.Binding {
     let first = loader.firstPresentation(of: item, pixels, facts)
-    return screen.change { $0.bind(first) }
+    return publisher.change { $0.bind(first) }
   }
 
   /// Starts the load of the image.
@@ -113,10 +114,10 @@ final class SlotTask: Sendable {
 
   @PipelineActor private func run(_ binding: SlotState.Binding) async {
     while true {
-      guard let attempt = screen.change({ $0.renew(binding) }) else { return }
+      guard let attempt = publisher.change({ $0.renew(binding) }) else { return }
       await follow(attempt)
       // Late results of this attempt are ignored.
-      guard let rest = screen.change({ $0.renew(binding) }) else { return }
+      guard let rest = publisher.change({ $0.renew(binding) }) else { return }
       guard !shouldRepeat() else { continue }
       return await followRevalidation(rest)
     }
@@ -125,8 +126,8 @@ final class SlotTask: Sendable {
   /// Returns whether to decide again.
   private func shouldRepeat() -> Bool {
     state.withLock { state in
-      // Read the screen under the lock, so that a new size finds the task either running or ended.
-      let lacksPixels = state.isResized && screen.latest?.isExact == false
+      // Read the publisher under the lock, so that a new size finds the task either running or ended.
+      let lacksPixels = state.isResized && publisher.latest?.isExact == false
       let continues = (state.isOutdated || lacksPixels) && !state.isOver
       (state.isOutdated, state.isResized, state.isRunning) = (false, false, continues)
       if lacksPixels { state.isJustBound = true }
@@ -151,7 +152,7 @@ final class SlotTask: Sendable {
 
   /// Decides, shows the best cached image, and loads the chosen one.
   @PipelineActor private func follow(_ attempt: SlotState.Binding) async {
-    guard let shown = screen.latest else { return }
+    guard let shown = publisher.latest else { return }
     circuitSubscription.leave()
     var load = ImageLoad(loader: loader, item: shown.item, facts: facts)
     load.handle = handle
@@ -160,13 +161,13 @@ final class SlotTask: Sendable {
     load.listener = { [self] progress, load, _ in
       guard progress.received.bytes > 0 else { return }
       state.withLock { $0.isReceiving = true }
-      screen.update(attempt) { $0.progress = progress }
+      publisher.update(attempt) { $0.progress = progress }
       // A slot that is not visible can wait for the complete image.
       if handle.priority == .visible { scans?.look(at: load) }
     }
     load.pixels = { [self] in
       state.withLock { $0.isReceiving = false }
-      return screen.request(attempt)
+      return publisher.request(attempt)
     }
     defer {
       scans?.stop()
@@ -190,7 +191,7 @@ final class SlotTask: Sendable {
         if $0.shown >= resolution.decision.image { $0.error = nil }
       }
     }
-    screen.update(attempt) {
+    publisher.update(attempt) {
       // A complete image stays complete while it is revalidated.
       ($0.resolution, $0.isLoading, $0.error) = (resolution, !isToBeChecked || $0.isLoading, nil)
     }
@@ -236,13 +237,13 @@ final class SlotTask: Sendable {
       decoding,
       shown.item,
       handle,
-      request: { [screen] in screen.request(attempt) },
-      present: { [screen] scan in screen.update(attempt) { $0.scan = scan } }
+      request: { [publisher] in publisher.request(attempt) },
+      present: { [publisher] scan in publisher.update(attempt) { $0.scan = scan } }
     )
   }
 
   private func settle(_ attempt: SlotState.Binding, _ change: (inout Presentation) -> Void) {
-    screen.update(attempt) { presentation in
+    publisher.update(attempt) { presentation in
       (presentation.isLoading, presentation.progress) = (false, nil)
       change(&presentation)
       // The item may have been bound again with another text.
@@ -260,12 +261,12 @@ final class SlotTask: Sendable {
     _ attempt: SlotState.Binding
   ) async -> LoadedImage? {
     guard resolution.decision.load != nil, resolution.decision.show > shown.shown,
-      let variant = resolution.decision.show.role.flatMap({ shown.item[$0] }), screen.isCurrent(attempt),
+      let variant = resolution.decision.show.role.flatMap({ shown.item[$0] }), publisher.isCurrent(attempt),
       let found = await loader.cached(variant)
     else { return nil }
     let image = load.loaded(found, variant, resolution)
     guard shown.request == nil else { return image }
-    screen.update(attempt) { $0.content = .image(image) }
+    publisher.update(attempt) { $0.content = .image(image) }
     return nil
   }
 
@@ -281,7 +282,7 @@ final class SlotTask: Sendable {
     inPlaceOfWorse: Bool = false
   ) async -> DecodeRequest? {
     guard var image else { return nil }
-    if let request = screen.request(attempt), image.bitmap == nil {
+    if let request = publisher.request(attempt), image.bitmap == nil {
       let decoding = loader.resources.pixels
       guard
         let bitmap = try? await decoding?.bitmap(image.bytes, of: image.variant.url, request, handle: handle)
@@ -290,7 +291,7 @@ final class SlotTask: Sendable {
       }
       (image.bitmap, image.request) = (bitmap, request)
     }
-    screen.update(attempt) { [image] in
+    publisher.update(attempt) { [image] in
       let role = ShownImage(image.variant.role)
       let isAsGood = $0.shown > role || $0.shown == role && $0.isExact
       if !(inPlaceOfWorse && isAsGood) { $0.content = .image(image) }
@@ -345,18 +346,17 @@ extension SlotTask {
     _ facts: [String: String],
     _ priority: LoadPriority
   ) -> Bool {
-    let pixels = loader.resources.pixels == nil ? nil : pixels
     let binding = state.withLock { $0.isOver ? nil : $0.binding }
-    guard let binding, let shown = screen.latest,
+    guard let binding, let shown = publisher.latest,
       shown.canContinue(as: Presentation(item: item, pixels, facts: facts))
     else { return false }
     guard (shown.item, shown.request) != (item, pixels) else {
-      guard screen.isCurrent(binding) else { return false }
+      guard publisher.isCurrent(binding) else { return false }
       continueOrRestart(priority, isNewSize: false)
       return true
     }
     let first = loader.firstPresentation(of: item, pixels, facts)
-    guard screen.change({ $0.bindAgain(binding, first) }) else { return false }
+    guard publisher.change({ $0.bindAgain(binding, first) }) else { return false }
     continueOrRestart(priority, isNewSize: shown.request != pixels)
     return true
   }
@@ -367,7 +367,7 @@ extension SlotTask {
       // A running task reads the size just before decoding, and continues if it used another one. Without a new
       // size it may be about to end, so the presentation decides. A task can also end because no thread was
       // available.
-      let continues = state.isRunning && (isNewSize || screen.latest?.isLoading != false)
+      let continues = state.isRunning && (isNewSize || publisher.latest?.isLoading != false)
       if !continues { state.isJustBound = true } else if isNewSize { state.isResized = true }
       return continues
     }

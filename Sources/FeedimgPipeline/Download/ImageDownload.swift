@@ -83,14 +83,17 @@ import FeedimgSystem
       url: url,
       limit: settings.downloadLimit,
       sent: identity.sent,
-      isImage: true,
-      isConditional: fields.isConditional,
+      kind: .image(
+        IncomingResponse.Image(
+          isConditional: fields.isConditional,
+          metadata: { ImageMetadata(key: key, role: role, mediaType: $1, response: $0) }
+        )
+      ),
       storageObstacle: {
         guard cache.usesDisk else { return "not kept: the load bypasses the disk" }
         return storageAllowed(head: $0.head) ? nil : "not kept: the server forbids it (`no-store`)"
       },
-      makeWriter: { () throws(CacheError) in try store.makeWriter(since: removals) },
-      metadata: { ImageMetadata(key: key, role: role, mediaType: $1, response: $0) }
+      makeWriter: { () throws(CacheError) in try store.makeWriter(since: removals) }
     )
   }
 

@@ -16,25 +16,42 @@ final class IncomingResponse: Sendable {
     var limit: ByteCount
     /// The fields of the request that `Vary` may name.
     var sent: HTTPFields
-    /// Whether the response must be an image.
-    ///
-    /// Only a success is then accepted. The media type is recognized, and the bytes are collected.
-    var isImage: Bool
-    /// Whether 304 is a valid response, because the request carries validators of a stored one.
-    var isConditional: Bool
-    /// Whether the request asks for the head only.
-    var isHead = false
-    /// Whether a request for the rest is possible; false if the request itself asks for a closed range.
-    var isResumable = true
-    /// Rejects a response by its head.
-    var check: @Sendable (ResponseHead) throws(LoadError) -> Void = { _ throws(LoadError) in }
-    /// Whether readers may read the body while it arrives.
-    var isStreamed: @Sendable (ResponseHead) -> Bool = { $0.status != 304 }
+    var kind: Kind
     /// The reason why a response is not stored; nil if it is stored.
     var storageObstacle: @Sendable (StoredResponse) -> String?
     var makeWriter: @Sendable () throws(CacheError) -> any ImageWriting
+
+    var isImage: Bool { if case .image = kind { true } else { false } }
+    var image: Image? { if case .image(let image) = kind { image } else { nil } }
+    var forwarded: Forwarded? { if case .forwarded(let forwarded) = kind { forwarded } else { nil } }
+  }
+
+  /// The two kinds of responses.
+  enum Kind: Sendable {
+    case image(Image)
+    case forwarded(Forwarded)
+  }
+
+  /// An image, of which only a success is accepted.
+  ///
+  /// The media type is recognized, and the bytes are collected.
+  struct Image: Sendable {
+    /// Whether 304 is a valid response, because the request carries validators of a stored one.
+    var isConditional: Bool
     /// Returns the metadata to store with a body of a media type.
     var metadata: @Sendable (StoredResponse, _ mediaType: String) -> ImageMetadata
+  }
+
+  /// A response of any kind, which readers read while it arrives.
+  struct Forwarded: Sendable {
+    /// Whether the request asks for the head only.
+    var isHead: Bool
+    /// Whether a request for the rest is possible; false if the request itself asks for a closed range.
+    var isResumable: Bool
+    /// Rejects a response by its head.
+    var check: @Sendable (ResponseHead) throws(LoadError) -> Void
+    /// Whether readers may read the body of a response.
+    var isStreamed: @Sendable (ResponseHead) -> Bool
   }
 
   /// Receives events of a request for the pipeline, on the transfer's thread.
@@ -200,7 +217,7 @@ final class IncomingResponse: Sendable {
 
   /// How to request the rest once `more` bytes have arrived; nil if there are none or resuming is not safe.
   private func resumption(_ body: Body, after more: Int = 0) -> Resumption? {
-    guard purpose.isResumable, let head = body.lastHead else { return nil }
+    guard purpose.forwarded?.isResumable != false, let head = body.lastHead else { return nil }
     return Resumption(head, kept: body.start + body.count + more, now: DeltaSeconds.whole(clock()))
   }
 
@@ -252,7 +269,7 @@ final class IncomingResponse: Sendable {
       return (state.request.isStopped, state.request.startedAt)
     }
     if isStopped { throw Self.stopped }
-    try purpose.check(head)
+    try purpose.forwarded?.check(head)
     let response = StoredResponse(
       head: head,
       varied: Vary(head.fields).select(from: purpose.sent),
@@ -284,14 +301,12 @@ final class IncomingResponse: Sendable {
 
   private func step(_ response: StoredResponse) throws(LoadError) -> Resumption.Step {
     let head = response.head
-    if let resumption = state.withLock({ $0.request.resumption }),
-      !(head.status == 304 && purpose.isConditional)
-    {
+    let isNotModified = head.status == 304 && purpose.image?.isConditional == true
+    if let resumption = state.withLock({ $0.request.resumption }), !isNotModified {
       return resumption.step(head)
     }
     guard purpose.isImage else { return .replace }
-    let isAccepted = [200, 203].contains(head.status) || head.status == 304 && purpose.isConditional
-    return isAccepted ? .replace : .error
+    return [200, 203].contains(head.status) || isNotModified ? .replace : .error
   }
 
   /// Replaces the earlier bytes with a response that has the whole body or none.
@@ -304,8 +319,8 @@ final class IncomingResponse: Sendable {
     }
     let start = response.head.part?.lowerBound ?? 0
     let obstacle = purpose.storageObstacle(response)
-    let isStreamed = purpose.isStreamed(response.head)
-    let streaming = isStreamed && !purpose.isImage ? stream ?? StreamingResponse(response) : stream
+    let isStreamed = purpose.forwarded?.isStreamed(response.head) == true
+    let streaming = isStreamed ? stream ?? StreamingResponse(response) : stream
     try state.withLock { state throws(LoadError) in
       if state.request.isStopped { throw Self.stopped }
       discardBody(&state)
@@ -315,7 +330,7 @@ final class IncomingResponse: Sendable {
       if purpose.isImage { state.body.bytes.reserveCapacity(min(response.head.contentLength ?? 0, 1 << 20)) }
     }
     if obstacle == nil, response.head.status != 304 { openWriter(response) }
-    if isStreamed, !purpose.isImage, stream == nil, let streaming { load.stream(streaming) }
+    if isStreamed, stream == nil, let streaming { load.stream(streaming) }
     if purpose.isImage, response.head.status != 304 { try announce() }
   }
 
@@ -422,7 +437,8 @@ final class IncomingResponse: Sendable {
 
   /// Measures the link; returns whether the limits changed.
   private func received(_ bytes: Int, at now: Duration) -> Bool {
-    scheduler.link.withLock { $0.receive(bytes, at: now) }
+    let date = clock()
+    return scheduler.link.withLock { $0.receive(bytes, at: now, date: date) }
   }
 
   /// The consequences of a chunk that was added to the response.
@@ -505,10 +521,10 @@ final class IncomingResponse: Sendable {
       let writer = try purpose.makeWriter()
       state.withLock { $0.file.writer = writer }
       // Metadata on disk let a large image resume even if the process is killed.
-      if purpose.isImage, response.head.contentLength ?? .max >= 256 << 10,
+      if let image = purpose.image, response.head.contentLength ?? .max >= 256 << 10,
         Resumption(response.head, kept: 1, now: DeltaSeconds.whole(clock())) != nil
       {
-        writer.writeRecoveryRecord(purpose.metadata(response, ""))
+        writer.writeRecoveryRecord(image.metadata(response, ""))
       }
     } catch {
       state.withLock { $0.file.obstacle = "not kept: \(error)" }
@@ -537,12 +553,12 @@ final class IncomingResponse: Sendable {
   /// - Returns: Whether the bytes were kept.
   private func keepPartial() -> Bool {
     let (now, isResumable) = state.withLock { ($0, resumption($0.body) != nil) }
-    guard purpose.isImage, let writer = now.file.writer, let response = now.body.response,
+    guard let image = purpose.image, let writer = now.file.writer, let response = now.body.response,
       let mediaType = now.body.mediaType,
       now.body.count > now.body.storedCount, now.file.obstacle == nil, isResumable
     else { return false }
     do throws(CacheError) {
-      try writer.keepPartial(purpose.metadata(response, mediaType))
+      try writer.keepPartial(image.metadata(response, mediaType))
       state.withLock { state in
         (state.file.writer, state.body.storedCount, state.hasPartial) = (nil, state.body.count, true)
       }
@@ -582,7 +598,7 @@ final class IncomingResponse: Sendable {
     var mediaType = body.mediaType ?? ""
     if purpose.isImage, body.mediaType == nil { mediaType = try recognise(body) }
     let announced = purpose.isImage ? response.head.contentLength : response.head.bodyLength
-    if let total = announced, body.count != total, !purpose.isHead {
+    if let total = announced, body.count != total, purpose.forwarded?.isHead != true {
       let message = "the body ended after \(body.count) of \(total) bytes"
       throw LoadError(.truncated, url: purpose.url, message: message)
     }

@@ -4,7 +4,7 @@ import FeedimgSystem
 import Synchronization
 
 /// A measured bandwidth, with its network and time.
-struct BandwidthMeasurement: Sendable, Hashable {
+package struct BandwidthMeasurement: Sendable, Hashable {
   var bitsPerSecond: Int
   /// The identity of the network; see ``BandwidthMemory/path(of:)``.
   var network: String
@@ -29,7 +29,7 @@ package final class BandwidthMemory: Sendable {
     var isRead = false
     var latest: BandwidthMeasurement?
     var written: BandwidthMeasurement?
-    /// When ``note(_:_:at:)`` last asked for a flush.
+    /// When ``note(_:at:)`` last asked for a flush.
     var flushedAt: Double?
   }
 
@@ -50,14 +50,15 @@ package final class BandwidthMemory: Sendable {
     ([network.kind.rawValue] + network.via + [network.route ?? ""]).joined(separator: " ")
   }
 
-  /// Records a new measurement without touching the file.
+  /// Records the latest measurement without touching the file.
   ///
-  /// - Returns: Whether to call ``flush()`` now; true at most once a minute.
-  func note(_ bitsPerSecond: Int, _ network: NetworkState, at now: Double) -> Bool {
-    let new = BandwidthMeasurement(bitsPerSecond: bitsPerSecond, network: Self.path(of: network), time: now)
-    return state.withLock { state in
+  /// - Returns: Whether to call ``flush()`` now; true at most once a minute, and only for a measurement that
+  ///   is not written yet.
+  func note(_ latest: BandwidthMeasurement, at now: Double) -> Bool {
+    state.withLock { state in
       state.isRead = true
-      state.latest = new
+      state.latest = latest
+      guard latest != state.written else { return false }
       let isDue = state.flushedAt.map { !(0..<Self.longestDelay ~= now - $0) } ?? true
       if isDue { state.flushedAt = now }
       return isDue
@@ -114,10 +115,17 @@ struct BandwidthReading: Sendable, Hashable {
   /// The source in words, such as `measured 5 min ago`.
   var source: String
 
-  /// Takes the bandwidth measured by this process, or else by an earlier run; nil if there is none.
-  init?(live: Int?, _ memory: BandwidthMemory?, _ network: NetworkState?, at now: Double) {
-    if let live {
-      (bitsPerSecond, source) = (live, "measured by the transfers so far")
+  /// Takes the bandwidth measured by this process, or else by an earlier run; nil if neither is valid.
+  ///
+  /// If an override replaces the network, the measurement of this process counts for it.
+  init?(
+    live: BandwidthMeasurement?,
+    _ memory: BandwidthMemory?,
+    _ network: NetworkState?,
+    at now: Double
+  ) {
+    if let live, live.holds(on: network.map(BandwidthMemory.path(of:)) ?? live.network, at: now) {
+      (bitsPerSecond, source) = (live.bitsPerSecond, "measured by the transfers so far")
       return
     }
     guard let network, let kept = memory?.value(network, at: now) else { return nil }

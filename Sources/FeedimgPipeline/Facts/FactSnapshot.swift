@@ -41,7 +41,7 @@ extension FactSnapshot {
     network: NetworkState?,
     settings: UserSettings,
     usage: (any UsageKeeping)?,
-    bandwidth: Int? = nil,
+    bandwidth: BandwidthMeasurement? = nil,
     memory: BandwidthMemory?,
     at now: Double
   ) {

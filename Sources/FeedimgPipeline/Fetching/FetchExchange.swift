@@ -94,15 +94,16 @@ struct FetchExchange: Sendable {
       url: request.url,
       limit: settings.downloadLimit,
       sent: request.fields,
-      isImage: false,
-      isConditional: false,
-      isHead: request.isHead,
-      isResumable: fields["range"].map(Self.isOpen) ?? true,
-      check: { head throws(LoadError) in if let failure = failure(head) { throw failure } },
-      isStreamed: { !isNotModified($0) },
+      kind: .forwarded(
+        IncomingResponse.Forwarded(
+          isHead: request.isHead,
+          isResumable: fields["range"].map(Self.isOpen) ?? true,
+          check: { head throws(LoadError) in if let failure = failure(head) { throw failure } },
+          isStreamed: { !isNotModified($0) }
+        )
+      ),
       storageObstacle: { stores($0) ? nil : "not kept" },
-      makeWriter: { () throws(CacheError) in try store.makeWriter(since: removals) },
-      metadata: { response, _ in cache.store.metadata(response, to: request) }
+      makeWriter: { () throws(CacheError) in try store.makeWriter(since: removals) }
     )
   }
 

@@ -260,13 +260,10 @@ struct ResponseStore: Sendable {
 
   /// Commits the body of a response; one that cannot be stored is fetched again next time.
   func commit(_ writer: any ImageWriting, _ response: StoredResponse, to request: FetchRequest) async {
-    let metadata = metadata(response, to: request)
+    let key = key(of: request)
+    let metadata = ImageMetadata(key: key, role: .original, mediaType: "", response: response)
     guard case .success = await resources.storage.commit(writer, metadata) else { return }
-    resources.storage.memory.remove(metadata.key)
-  }
-
-  func metadata(_ response: StoredResponse, to request: FetchRequest) -> ImageMetadata {
-    ImageMetadata(key: key(of: request), role: .original, mediaType: "", response: response)
+    resources.storage.memory.remove(key)
   }
 
   private func key(of request: FetchRequest) -> String { ResponseKey(request.url, request.fields).text }

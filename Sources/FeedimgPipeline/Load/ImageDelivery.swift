@@ -54,6 +54,13 @@ extension ImageLoader {
   }
 }
 
+extension ImageLoader {
+  /// Waits until the store of an image that was loaded has ended; returns at once if none is running.
+  @PipelineActor package func stored(_ url: ImageURL) async {
+    _ = await resources.storage.stores[identity.key(of: url)]?.value()
+  }
+}
+
 extension StreamingImage {
   /// The length up to which an image is delivered complete, and can get an entity tag from its content.
   private static let shortLength = 64 << 10

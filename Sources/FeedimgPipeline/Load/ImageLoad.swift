@@ -298,6 +298,7 @@ package struct ImageLoad: Sendable {
         settings,
         from: resources.storage.store,
         on: resources.storage.disk,
+        waitsForStorage: limits.waitsForStorage,
         load: load
       )
     else { return nil }
@@ -499,7 +500,7 @@ extension LoadedImage {
 
 extension LoadError {
   /// The note on a thumbnail that replaces an original after this failure.
-  var fallbackNote: String { "shown in place of the original: \(message)" }
+  package var fallbackNote: String { "shown in place of the original: \(message)" }
 
   /// Whether another request in the near future would fail again.
   package var isFinal: Bool {

@@ -41,17 +41,18 @@ extension ImageLoader {
 
   /// Keeps the bytes of an image as the image of a URL, such as those of a photo that the user has just sent.
   ///
-  /// They replace a cached image of the URL. Loads show them at once, and later ask the server whether it has
-  /// another version, as for a response without freshness.
+  /// They replace a cached image of the URL, except for the file with `bypassDisk`. Loads show them at once, and
+  /// later ask the server whether it has another version, as for a response without freshness.
   ///
   /// - Parameters:
   ///   - bytes: The complete encoded image, in a format that feedimg recognizes.
   ///   - url: The URL of the image.
   ///   - role: The role, which chooses the limit that the image counts toward.
-  ///   - cache: Where to keep them: `bypassMemory` keeps them only on disk, `bypassDisk` only in memory. The
-  ///     latter also removes an older file of the image, pinned or not.
-  /// - Throws: ``LoadError``: `notAnImage`, `tooLarge`, or `unavailable` if the file cannot be written or
-  ///   removed. Memory then still has the image, unless it was bypassed.
+  ///   - cache: Where to keep them: `bypassMemory` keeps them only on disk, `bypassDisk` only in memory. An older
+  ///     file then stays, and loads show it once memory has dropped the image.
+  /// - Throws: ``LoadError``: `notAnImage`, `tooLarge`, or `unavailable` if the file cannot be written. Memory
+  ///   then still has the image, unless it was bypassed. With `bypassDisk`, `unavailable` means that memory keeps
+  ///   no images, such as when the system is short of memory.
   public func store(
     _ bytes: [UInt8],
     for url: ImageURL,
@@ -97,14 +98,11 @@ extension ImageLoader {
     _ = await resources.storage.stores[key]?.value()
     if cache.usesMemory { memory.insert(image, for: key) } else { memory.remove(key) }
     guard cache.usesDisk else {
-      guard memory.has(image, for: key) else {
-        throw LoadError(.tooLarge, url: url, message: "memory does not keep an image of this size")
+      if memory.has(image, for: key) { return }
+      guard memory.encoded.limit.bytes > 0 else {
+        throw LoadError(.unavailable, url: url, message: "memory keeps no images")
       }
-      let removed = await resources.storage.writes.run {
-        Result { () throws(CacheError) -> Bool in try store.remove(key) }
-      }
-      guard case .failure(let error) = removed else { return }
-      throw LoadError(.unavailable, url: url, message: "an older file stays: \(error)")
+      throw LoadError(.tooLarge, url: url, message: "memory does not keep an image of this size")
     }
     let metadata = ImageMetadata(key: key, role: role, mediaType: mediaType, response: response)
     let written = await resources.storage.writes.run {

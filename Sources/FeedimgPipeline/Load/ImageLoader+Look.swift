@@ -16,10 +16,8 @@ extension ImageLoader {
   private func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
     let isNetworkGiven = overrides.contains { $0.fact == .network }
     let network = isNetworkGiven ? nil : resources.currentNetwork()
-    let (bandwidth, now) = (resources.transport.scheduler.link.withLock { $0.reported }, resources.clock())
-    if let bandwidth, let network, let memory = resources.sources.bandwidthMemory,
-      memory.note(bandwidth, network, at: now)
-    {
+    let (measured, now) = (resources.transport.scheduler.link.withLock { $0.measurement }, resources.clock())
+    if let measured, let memory = resources.sources.bandwidthMemory, memory.note(measured, at: now) {
       // A decision never waits for the disk.
       resources.storage.writes.enqueue { memory.flush() }
     }
@@ -28,7 +26,7 @@ extension ImageLoader {
       network: network.map { trustingNetwork ? $0 : resources.transport.retries.liveness.judged($0) },
       settings: resources.sources.settings.currentSettings(),
       usage: resources.sources.usage,
-      bandwidth: bandwidth,
+      bandwidth: measured,
       memory: resources.sources.bandwidthMemory,
       at: now
     )
@@ -44,7 +42,7 @@ extension ImageLoader {
     _ context: DecisionContext,
     by cache: CachePolicy = .default
   ) -> (ImageURL) -> Bool {
-    var cached: Set<String> = []
+    var stored: Set<String> = []
     if context.reader.asksCache, cache.usesDisk {
       var keys: [String] = []
       for item in items {
@@ -52,15 +50,19 @@ extension ImageLoader {
           if let variant = item[role] { keys.append(identity.key(of: variant.url)) }
         }
       }
-      for (key, isStored) in zip(keys, resources.storage.store.contains(keys)) where isStored {
-        cached.insert(key)
-      }
+      stored = self.stored(keys)
     }
     resources.storage.memory.dropRemoved()
     return { url in
       let key = self.identity.key(of: url)
-      return cached.contains(key) || cache.usesMemory && self.resources.storage.memory.contains(key)
+      return stored.contains(key) || cache.usesMemory && self.resources.storage.memory.contains(key)
     }
+  }
+
+  /// Returns those of the keys that the disk has, after one look-up for all.
+  private func stored(_ keys: [String]) -> Set<String> {
+    let isStored = resources.storage.store.contains(keys)
+    return Set(zip(keys, isStored).compactMap { key, isStored in isStored ? key : nil })
   }
 
   /// Returns the image of a variant from memory, else verified from disk; nil if neither has it.
@@ -85,10 +87,15 @@ extension ImageLoader {
   /// Returns an item with the versions that a view of this size needs; the policy decides among them.
   package func sized(_ item: FeedItem, for request: DecodeRequest?) -> FeedItem {
     guard let size = request?.size else { return item }
-    resources.storage.memory.dropRemoved()
+    let memory = resources.storage.memory
+    memory.dropRemoved()
+    // Looked up once, if at all, because most items leave no choice.
+    lazy var stored = self.stored(
+      (item.sizes + [item.original, item.thumbnail].compactMap(\.self)).map { identity.key(of: $0.url) }
+    )
     return item.sized(for: size) { url in
       let key = identity.key(of: url)
-      return resources.storage.memory.contains(key) || resources.storage.store.contains([key]) == [true]
+      return memory.contains(key) || stored.contains(key)
     }
   }
 

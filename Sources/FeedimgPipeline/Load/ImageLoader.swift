@@ -60,7 +60,7 @@ public final class ImageLoader: Sendable {
   }
 
   /// A summary of the service's work for this loader, or why it did none; nil before it was needed.
-  public var serviceAccount: String? { resources.transport.service?.account }
+  public var serviceSummary: String? { resources.transport.service?.summary }
 
   /// The policy that decides now, its source, and why no other one applies.
   public var policyInForce: PolicyStatus { policy.status() }

@@ -53,14 +53,12 @@ extension ImageLoader {
   }
 
   @PipelineActor private func finished(within limit: Duration) async -> RevalidationSummary {
-    let alarm = Task { @PipelineActor in
-      // If the wait cannot begin, the limit has passed.
-      try? await resources.time.sleep(limit)
-      if !Task.isCancelled { resources.loads.revalidator.stop() }
+    let revalidator = resources.loads.revalidator
+    if await !revalidator.idle(within: limit), !Task.isCancelled {
+      revalidator.stop()
+      await revalidator.idle()
     }
-    await resources.loads.revalidator.idle()
-    alarm.cancel()
-    return resources.loads.revalidator.takeSummary()
+    return revalidator.takeSummary()
   }
 
   /// Whether the policy would fetch a variant now if it were not cached.

@@ -196,8 +196,9 @@ import Synchronization
       liveness.failed(error, currentURL.host, since: attempt.begun)
     }
     guard error.code != .cancelled else { return true }
+    let isOfPresentPath = error.cause != .pathChanged
     // A server that redirects has responded.
-    if currentURL.origin != url.origin { responded(url.origin) }
+    if currentURL.origin != url.origin, isOfPresentPath { responded(url.origin) }
     // A server that sent much of an image works, unless its status indicates a problem.
     let isOfHost = CircuitBreaker.counts(error) && (error.status != nil || !hasProgressed)
     if isOfHost {
@@ -211,10 +212,10 @@ import Synchronization
       )
       if attempt.isProbe { breaker.probeEnded(currentURL.origin) }
       changed(currentURL.origin)
-    } else if error.code != .unavailable {
+    } else if error.code != .unavailable, isOfPresentPath {
       responded(currentURL.origin)
     } else if attempt.isProbe {
-      // A lack of local resources indicates nothing about the server.
+      // A lack of local resources, or a failure of an earlier path, indicates nothing about the server.
       probeEnded(currentURL.origin)
     }
     error.attribute(to: currentURL.origin, breaker.isOpen(currentURL.origin) ? .open : .closed)

@@ -36,7 +36,11 @@ import FeedimgSystem
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
     guard !retries.isRevalidationPaused(key), background.count < Self.maximumCount else { return false }
     background[key] = PipelineActor.task { [self] in
-      _ = await outcome(key, of: url, Requests.Caller(LoadHandle(.prefetch)), perform)
+      let outcome = await outcome(key, of: url, Requests.Caller(LoadHandle(.prefetch)), perform)
+      // After ``stop()``, the request itself may end later.
+      if Task.isCancelled, case .failed(let error) = outcome, error.code == .cancelled {
+        summary.unfinished += 1
+      }
       background[key] = nil
       if background.isEmpty { idleEvent.take()?.signal() }
     }
@@ -52,7 +56,8 @@ import FeedimgSystem
   ) async -> Requests.Outcome {
     await coalescer.outcome(for: key, caller) { load in
       let result = await perform(load)
-      self.summary.count(result, of: url)
+      // The callers of a cancelled request do not wait for its end.
+      if !Task.isCancelled { self.summary.count(result, of: url) }
       self.retries.noteRevalidation(key, result.failure)
       return result
     }
@@ -66,13 +71,18 @@ import FeedimgSystem
     }
   }
 
-  func idle() async {
-    guard !background.isEmpty else { return }
+  /// Waits until no request runs in the background, but at most for a time if one is given.
+  ///
+  /// - Returns: False if the task is cancelled or the time ends first.
+  @discardableResult
+  func idle(within limit: Duration? = nil) async -> Bool {
+    guard !background.isEmpty else { return true }
     let event = idleEvent ?? Event()
     idleEvent = event
-    await event.wait()
+    return if let limit { await event.wait(limit, retries.time) } else { await event.wait() }
   }
 
+  /// Cancels all requests in the background.
   func stop() { for task in background.values { task.cancel() } }
 
   /// Returns the results since the last call.

@@ -89,7 +89,7 @@ import Synchronization
   // MARK: The network
 
   /// Restarts the measurement of the link after a change of the network path.
-  func enter(network: NetworkKind) {
+  func enter(network: NetworkState) {
     let limits = link.withLock { link in
       link.enter(network: network, at: time.now())
       return link.limits

@@ -16,26 +16,27 @@ struct LinkMeter: Sendable {
   static let maximumPerHost = 8
 
   private var network: NetworkKind
+  /// The identity of the network; see ``BandwidthMemory/path(of:)``.
+  private let path: String
   private var bandwidth = BandwidthMeter()
+  /// The estimate in steps, and the time of its last sample; nil before the first sample.
+  private(set) var measurement: BandwidthMeasurement?
   private(set) var limits: TransferLimits
 
   private var sample = LinkSample()
   private var idleShare = IdleShare()
 
-  init(network: NetworkKind = .other) {
-    self.network = network
+  init(network: NetworkKind = .other, path: String = "") {
+    (self.network, self.path) = (network, path)
     limits = Self.limits(network, nil, idleShare)
   }
 
-  /// The estimate in bits per second, in steps; nil before the first sample.
-  var reported: Int? { bandwidth.reported }
-
   /// Starts to measure another network; running downloads continue.
-  mutating func enter(network: NetworkKind, at now: Duration) {
+  mutating func enter(network: NetworkState, at now: Duration) {
     var sample = sample
     sample.count(until: now)
     sample.restart()
-    self = LinkMeter(network: network)
+    self = LinkMeter(network: network.kind, path: BandwidthMemory.path(of: network))
     self.sample = sample
   }
 
@@ -52,8 +53,12 @@ struct LinkMeter: Sendable {
 
   /// Records that bytes of a body arrived.
   ///
+  /// - Parameters:
+  ///   - count: The number of bytes.
+  ///   - now: The time of the clock for waits.
+  ///   - date: The time in seconds since 1970, for ``measurement``.
   /// - Returns: Whether the limits changed.
-  mutating func receive(_ count: Int, at now: Duration) -> Bool {
+  mutating func receive(_ count: Int, at now: Duration, date: Double) -> Bool {
     sample.count(until: now)
     sample.bytes += count
     guard
@@ -62,6 +67,9 @@ struct LinkMeter: Sendable {
     else { return false }
     let (busy, idle) = (sample.busyTime / .seconds(1), sample.idleTime / .seconds(1))
     bandwidth.add(bytes: sample.bytes, in: busy)
+    measurement = bandwidth.reported.map {
+      BandwidthMeasurement(bitsPerSecond: $0, network: path, time: date)
+    }
     if busy + idle > 0 { idleShare.add(idle / (busy + idle)) }
     sample.restart()
     let old = limits

@@ -48,7 +48,7 @@ package final class ServiceClient: Sendable {
   }
 
   /// A message about the use of the service so far; nil before its first use.
-  var account: String? {
+  var summary: String? {
     state.withLock { state in
       let reason = state.obstacle?.reason ?? state.lastFailure
       guard state.loaded > 0 else { return reason.map { "not loaded by the service at `\(socket)`: \($0)" } }
@@ -59,6 +59,8 @@ package final class ServiceClient: Sendable {
 
   /// Loads an image through the service.
   ///
+  /// With `waitsForStorage`, the response ends when the image is stored, so that the result has its file.
+  ///
   /// - Returns: The image; nil if the program must load it itself.
   /// - Throws: The ``LoadError`` that the service reports.
   func load(
@@ -66,6 +68,7 @@ package final class ServiceClient: Sendable {
     _ settings: UserSettings,
     from store: any ImageStoring,
     on disk: ThreadExecutor,
+    waitsForStorage: Bool = false,
     load inFlight: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
     guard isUsable else { return nil }
@@ -79,7 +82,8 @@ package final class ServiceClient: Sendable {
     let priority = inFlight.priority
     // A random name distinguishes this load from those of all other clients.
     let name = String(UInt64.random(in: .min ... .max), radix: 36)
-    guard let request = request(variant, settings, priority, name) else { return nil }
+    guard var request = request(variant, settings, priority, name) else { return nil }
+    if waitsForStorage { request.fields.fields.append(.init(name: "Feedimg-Wait", value: "stored")) }
     let updates = updatePriority(of: inFlight, name, after: priority)
     defer {
       inFlight.onPriority(nil)
@@ -103,7 +107,7 @@ package final class ServiceClient: Sendable {
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
     state.withLock { $0.loaded += 1 }
-    let kept = await disk.run { store.read(variant.url.key)?.image }
+    let kept = await disk.run { store.image(of: variant.url.key) }
     return FetchedImage(
       bytes: receiver.bytes,
       mediaType: head.fields["Content-Type"] ?? "application/octet-stream",

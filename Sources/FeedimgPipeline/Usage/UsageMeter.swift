@@ -8,16 +8,16 @@ package final class UsageMeter: Sendable {
   static let interval = Duration.seconds(2)
 
   /// A network, as the ledger records it.
-  private struct Carrier: Hashable {
-    var network: NetworkKind
+  private struct CountedNetwork: Hashable {
+    var kind: NetworkKind
     var metered: Metered
   }
 
   private struct State {
     /// The network as it was last seen; nil if none has been seen.
-    var carrier: Carrier?
+    var network: CountedNetwork?
     /// The traffic that the ledger does not have yet.
-    var traffic: [Carrier: (bytes: Int, transfers: Int)] = [:]
+    var traffic: [CountedNetwork: (bytes: Int, transfers: Int)] = [:]
     var isAlarmSet = false
   }
 
@@ -44,7 +44,7 @@ package final class UsageMeter: Sendable {
   func note(_ state: NetworkState) {
     // Bytes that still arrive when offline belong to the network before.
     guard state.kind != .offline else { return }
-    self.state.withLock { $0.carrier = Carrier(network: state.kind, metered: state.metered) }
+    self.state.withLock { $0.network = CountedNetwork(kind: state.kind, metered: state.metered) }
   }
 
   func begin(_ url: ImageURL) -> Tally {
@@ -63,9 +63,9 @@ package final class UsageMeter: Sendable {
   /// Adds traffic on the current network.
   private func count(bytes: Int, transfers: Int) {
     let isFirst = state.withLock { state in
-      let carrier = state.carrier ?? Carrier(network: .other, metered: .unknown)
-      state.traffic[carrier, default: (0, 0)].bytes += bytes
-      state.traffic[carrier, default: (0, 0)].transfers += transfers
+      let network = state.network ?? CountedNetwork(kind: .other, metered: .unknown)
+      state.traffic[network, default: (0, 0)].bytes += bytes
+      state.traffic[network, default: (0, 0)].transfers += transfers
       guard bytes > 0 else { return false }
       defer { state.isAlarmSet = true }
       return !state.isAlarmSet
@@ -76,12 +76,12 @@ package final class UsageMeter: Sendable {
   /// Moves the gathered traffic to the ledger's memory, where readers of this process find it.
   private func record() {
     state.withLock { state in
-      for (carrier, sum) in state.traffic {
+      for (network, sum) in state.traffic {
         ledger.add(
           ByteCount(sum.bytes),
           transfers: sum.transfers,
-          network: carrier.network,
-          metered: carrier.metered
+          network: network.kind,
+          metered: network.metered
         )
       }
       state.traffic = [:]
@@ -122,7 +122,7 @@ package final class UsageMeter: Sendable {
     /// Records the present origin of the transfer.
     func setURL(_ url: ImageURL) {
       isLocal.store(url.isLoopback, ordering: .relaxed)
-      if !url.isLoopback, meter.state.withLock({ $0.carrier == nil }) {
+      if !url.isLoopback, meter.state.withLock({ $0.network == nil }) {
         meter.note(meter.network.currentState())
       }
     }

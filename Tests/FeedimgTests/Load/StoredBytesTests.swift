@@ -35,12 +35,12 @@ import Testing
     #expect(await other.loader.cached(url) == nil)
   }
 
-  @Test func `bytes stored in memory only replace an older file`() async throws {
+  @Test func `bytes stored in memory only leave an older file as it is`() async throws {
     let test = try TestLoader(.offline)
     try await test.loader.store(SampleImage.jpeg, for: url)
     try await test.loader.store(SampleImage.png, for: url, cache: .bypassDisk)
     #expect(await test.loader.cached(url)?.bytes == SampleImage.png)
-    #expect(await test.loader.cached(url, cache: .bypassMemory) == nil)
+    #expect(await test.loader.cached(url, cache: .bypassMemory)?.bytes == SampleImage.jpeg)
   }
 
   @Test func `stored bytes replace an older image and have a file`() async throws {
@@ -63,13 +63,20 @@ import Testing
     #expect(await test.loader.cached(url) == nil)
   }
 
-  @Test func `an image that memory cannot keep is refused if only memory is asked`() async throws {
-    let test = try TestLoader(.offline, memoryLimit: ByteCount(0))
+  @Test(arguments: [
+    (1000, LoadError.Code.tooLarge, "an image may take a quarter"), (0, .unavailable, "memory keeps nothing"),
+  ])
+  func `an image that memory cannot keep is refused if only memory is asked`(
+    limit: Int,
+    code: LoadError.Code,
+    why: String
+  ) async throws {
+    let test = try TestLoader(.offline, memoryLimit: ByteCount(limit))
     let url = url
     let error = await #expect(throws: LoadError.self) {
       try await test.loader.store(SampleImage.png, for: url, cache: .bypassDisk)
     }
-    #expect(error?.code == .tooLarge)
+    #expect(error?.code == code, "\(why)")
   }
 
   @Test func `an unknown URL has no bytes, and no request is sent`() async throws {

@@ -1,4 +1,5 @@
 import FeedimgDecoding
+import FeedimgPipeline
 import LoopbackServer
 import Testing
 
@@ -31,6 +32,20 @@ import Testing
     #expect(server.log.requests.map(\.target) == ["/800.jpg"])
     _ = try await test.loader.load(item)
     #expect(server.log.requests.map(\.target) == ["/800.jpg", "/1600.jpg"])
+  }
+
+  @Test func `one look-up in the cache answers for all sizes`() throws {
+    var made: HeldStore?
+    let test = try TestLoader(
+      decoder: CodecDecoder(),
+      store: { disk in
+        let store = HeldStore(disk, holding: "nothing")
+        made = store
+        return store
+      }
+    )
+    #expect(test.loader.sized(item, for: pixels).original?.width == 800)
+    #expect(made?.lookUps == 1)
   }
 
   @Test func `the policy's word is a ceiling`() async throws {

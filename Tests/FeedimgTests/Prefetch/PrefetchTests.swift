@@ -1,5 +1,6 @@
 import FeedimgModel
 import FeedimgSettings
+import FeedimgSystem
 import LoopbackServer
 import Synchronization
 import Testing
@@ -136,6 +137,37 @@ import Testing
     let progress = await prefetch.finish()
     #expect(progress.fetched == 1 && progress.cached == 0)
     #expect(test.loader.resolve(item).situation.original == .cached)
+  }
+
+  @Test func `an item is skipped because of the policy if that forbids its load while it runs`()
+    async throws
+  {
+    let begun = Promise<Void>()
+    let downloader = HeldDownloader(holding: { _ in
+      begun.signal()
+      return true
+    })
+    let test = try TestLoader(downloader: downloader, policy: "wifi-only")
+    let prefetch = test.loader.prefetch([try TestLoader.item(original: "http://a.example/a.jpg")])
+    await begun.wait()
+    test.network.become(.cellular)
+    #expect(await prefetch.finish().skipped == [.policy: 1])
+  }
+
+  @Test func `a thumbnail that is not kept names its own obstacle, not the failure of the original`()
+    async throws
+  {
+    let picture = Reply.response(200, [("Cache-Control", "no-store")], body: SampleImage.jpeg)
+    let server = try LoopbackServer { $0.path == "/a" ? .response(404) : picture }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    var reasons: [String] = []
+    let prefetch = test.loader.prefetch([item])
+    for await outcome in prefetch.outcomes {
+      if case .unkept(_, _, let reason) = outcome.result { reasons.append(reason) }
+    }
+    #expect(reasons == ["not kept: the server forbids it (`no-store`)"])
+    #expect(prefetch.progress.unkept == 1)
   }
 
   @Test func `a failed image does not stop the others`() async throws {

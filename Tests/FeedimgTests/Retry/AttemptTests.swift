@@ -85,6 +85,20 @@ import Testing
     #expect(!begun.isWithheld)
   }
 
+  @Test(arguments: [false, true])
+  func `a late failure on an earlier network path does not close the circuit`(isProbe: Bool) async throws {
+    var late = LoadError(.timeout, url: url, message: "late")
+    late.cause = .pathChanged
+    let failure = late
+    await #expect(throws: LoadError.self) {
+      try await controller.perform(url) { attempt async throws(LoadError) -> Int in
+        if isProbe { try attempt.begin() }
+        throw failure
+      }
+    }
+    #expect(controller.admit(url.origin) == true, "the next request is the probe")
+  }
+
   @Test func `a load that was allowed to continue is not checked again when it resumes`() async throws {
     let begun = Attempt(url, controller)
     try ask(begun, .success(200))

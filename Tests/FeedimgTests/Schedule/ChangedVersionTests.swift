@@ -90,7 +90,7 @@ import Testing
     #expect(try await load.value.bytes == picture)
     #expect(test.loader.resources.storage.store.read(key)?.bytes == picture)
     #expect(
-      test.loader.resources.storage.store.response(for: key)?.requestedAt == clock.now,
+      test.loader.resources.storage.store.response(for: key, to: nil)?.requestedAt == clock.now,
       "the time of the last request"
     )
     await test.loader.resources.storage.writes.run {}

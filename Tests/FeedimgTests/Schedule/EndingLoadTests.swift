@@ -86,14 +86,13 @@ private final class HeldCommits: ImageStoring {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) { try writer.write(bytes) }
     func makeReader() -> (any WrittenReading)? { writer.makeReader() }
-    func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage { try writer.commit(metadata) }
 
     func commit(
       _ metadata: ImageMetadata,
       _ later: (@escaping @Sendable () -> Void) -> Void
     ) async throws(CacheError) -> StoredImage {
       await store.hold()
-      return try writer.commit(metadata)
+      return try await writer.commit(metadata, later)
     }
 
     func writeRecoveryRecord(_ metadata: ImageMetadata) { writer.writeRecoveryRecord(metadata) }
@@ -125,6 +124,7 @@ private final class HeldCommits: ImageStoring {
   }
   func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
   var removals: Int { store.removals }
+  func image(of key: String) -> StoredImage? { store.image(of: key) }
   func noteUse(of key: String, for request: HTTPFields, times: Int) {
     store.noteUse(of: key, for: request, times: times)
   }

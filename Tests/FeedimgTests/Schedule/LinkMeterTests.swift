@@ -72,6 +72,23 @@ import Testing
     #expect(meter.limits.total == 4)
   }
 
+  @Test func `a measurement names its network and the time of its last sample`() {
+    let home = NetworkState(kind: .wifi, metered: .no, via: ["wlan0"], reason: "", meteredReason: "")
+    var meter = LinkMeter()
+    meter.enter(network: home, at: .zero)
+    meter.begin(at: .zero)
+    meter.respond(at: .zero)
+    for second in 1...2 {
+      let date = 1000 + Double(second)
+      _ = meter.receive(125_000, at: .seconds(second), date: date)
+      #expect(meter.measurement?.bitsPerSecond == 1_000_000 && meter.measurement?.time == date)
+      #expect(meter.measurement?.network == BandwidthMemory.path(of: home))
+    }
+    // These bytes are too few for a sample.
+    _ = meter.receive(1000, at: .seconds(3), date: 1003)
+    #expect(meter.measurement?.time == 1002)
+  }
+
   /// A network, its measured bandwidth in Mbit/s or nil, and the share of waiting.
   @Test(arguments: [
     (NetworkKind.wifi, nil as Double?, 0.0, 4, 2, "nothing measured yet, probably fast"),

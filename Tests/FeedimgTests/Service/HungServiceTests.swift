@@ -99,8 +99,8 @@ import Testing
       #expect(image.source == .network)
     }
     #expect(asked.all.count { $0 == "/v1/image" } == 1)
-    let account = try #require(test.loader.serviceAccount)
-    #expect(account.contains("/service.sock`: it stopped responding: "), "\(account)")
+    let summary = try #require(test.loader.serviceSummary)
+    #expect(summary.contains("/service.sock`: it stopped responding: "), "\(summary)")
     withExtendedLifetime(service) {}
   }
 
@@ -117,7 +117,7 @@ import Testing
     service.release()
     #expect(try await load.value?.bytes == SampleImage.jpeg)
     #expect(service.asked.count == 5)
-    #expect(link.account?.hasPrefix("1 image loaded") == true)
+    #expect(link.summary?.hasPrefix("1 image loaded") == true)
   }
 
   @Test func `a service that shuts down may complete its running loads`() async throws {

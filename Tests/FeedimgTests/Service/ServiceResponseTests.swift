@@ -1,3 +1,4 @@
+import FeedimgHTTPCache
 import FeedimgModel
 import FeedimgSystem
 import Glibc
@@ -56,6 +57,66 @@ import Testing
     let progress = await prefetch.finish()
     #expect(progress.received == ByteCount(paid * SampleImage.jpeg.count))
     #expect(progress.fetched == paid && progress.cached == 1 - paid)
+  }
+
+  @Test func `a thumbnail that a service still forwards counts as fetched, although its original failed`()
+    async throws
+  {
+    let problem =
+      #"{"type":"urn:feedimg:problem:status","title":"x","status":502,"detail":"x","originStatus":404}"#
+    let isOriginal = BrokenOnce()
+    let test = try loader {
+      isOriginal.next()
+        ? Response(status: 502, body: Array(problem.utf8), fields: [])
+        : Response(fields: [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss")])
+    }
+    let item = try TestLoader.item(original: "http://a.example/a.jpg", thumbnail: "http://a.example/s")
+    let progress = await test.loader.prefetch([item]).finish()
+    #expect(progress.fetched == 1 && progress.unkept == 0, "\(progress)")
+  }
+
+  @Test func `an uncached image from a service counts as one miss and no hit`() async throws {
+    var made: DiskCache?
+    let test = try TestLoader(
+      service: { folder in
+        let socket = folder + "/service.sock"
+        close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+        return ServiceClient(
+          socket: socket,
+          cacheFolder: folder + "/cache",
+          downloader: HeldDownloader(holding: { _ in false })
+        )
+      },
+      store: { disk in
+        made = disk
+        return disk
+      }
+    )
+    let disk = try #require(made)
+    // The index exists, so that it counts.
+    try await test.loader.store(SampleImage.jpeg, for: try ImageURL("http://a.example/b.jpg"))
+    let before = try disk.info()
+    _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
+    let after = try disk.info()
+    #expect(after.misses - before.misses == 1 && after.hits == before.hits)
+  }
+
+  @Test func `a load waits for the store of the service, and a slot does not`() async throws {
+    let service = HeldDownloader(holding: { _ in false })
+    let test = try TestLoader(service: { folder in
+      let socket = folder + "/service.sock"
+      close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+      return ServiceClient(socket: socket, cacheFolder: folder + "/cache", downloader: service)
+    })
+    func lastField() -> String? {
+      service.requests.all.last { $0.url.text.contains("/v1/image") }?.fields["Feedimg-Wait"]
+    }
+    _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
+    #expect(lastField() == "stored")
+    let slot = test.loader.slot()
+    slot.show(try TestLoader.item(original: "http://a.example/b.jpg"))
+    _ = await slot.first { !$0.isLoading }
+    #expect(service.requests.all.contains { $0.url.text.contains("b.jpg") } && lastField() == nil)
   }
 
   @Test func `a prefetch pays for its own load when the transfer of another program stops`()
@@ -168,8 +229,8 @@ import Testing
     })
     func load(_ path: String) async throws -> String {
       _ = try await test.loader.load(try TestLoader.item(origin, original: path))
-      let account = try #require(test.loader.serviceAccount)
-      return account.replacing("`\(test.folder)/service.sock`", with: "S")
+      let summary = try #require(test.loader.serviceSummary)
+      return summary.replacing("`\(test.folder)/service.sock`", with: "S")
     }
     #expect(
       try await load("/half")
@@ -192,7 +253,7 @@ import Testing
     let socket = test.folder + "/service.sock"
     unlink(socket)
     #expect(try await test.loader.load(try TestLoader.item(origin, original: "/a")).source == .network)
-    #expect(test.loader.serviceAccount?.hasSuffix(": it is not running") == true)
+    #expect(test.loader.serviceSummary?.hasSuffix(": it is not running") == true)
     close(open(socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
     #expect(try await test.loader.load(try TestLoader.item(origin, original: "/b")).source == .disk)
     #expect(origin.log.requests.count == 1)
@@ -225,6 +286,6 @@ import Testing
       .response(200, [("Content-Type", "image/jpeg")], body: SampleImage.jpeg)
     }
     #expect(try await test.loader.load(try TestLoader.item(origin, original: "/a")).source == .network)
-    #expect(test.loader.serviceAccount?.hasSuffix(": it is private") == true)
+    #expect(test.loader.serviceSummary?.hasSuffix(": it is private") == true)
   }
 }

@@ -74,7 +74,7 @@ import Testing
     }
     #expect(downloader.asked.withLock { $0 } == ["http://localhost/healthz"])
     // The limit is 50 ms. If this thread does not run for so long, there is not even a connection.
-    let account = "not loaded by the service at `\(socket.path)`: it does not respond: "
-    #expect(link.account?.hasPrefix(account) == true && link.account?.hasSuffix(" within 50 ms") == true)
+    let summary = "not loaded by the service at `\(socket.path)`: it does not respond: "
+    #expect(link.summary?.hasPrefix(summary) == true && link.summary?.hasSuffix(" within 50 ms") == true)
   }
 }

@@ -3,17 +3,21 @@ import FeedimgModel
 import LoopbackServer
 import Synchronization
 
-/// A cache whose reads of one key a test holds back.
+/// A cache whose reads of one key a test holds back, and whose look-ups it counts.
 final class HeldStore: ImageStoring {
   private let store: any ImageStoring
   private let held: String
   private let (begun, gate) = (Gate(), Gate())
   private let count = Atomic(0)
+  private let lookUpCount = Atomic(0)
 
   init(_ store: any ImageStoring, holding key: String) { (self.store, held) = (store, key) }
 
   /// The number of reads of the key.
   var reads: Int { count.load(ordering: .relaxed) }
+
+  /// The number of look-ups, each for any number of keys.
+  var lookUps: Int { lookUpCount.load(ordering: .relaxed) }
 
   /// Returns when a read of the key has begun.
   func waitForRead() { begun.wait() }
@@ -33,8 +37,12 @@ final class HeldStore: ImageStoring {
     gate.wait()
   }
 
-  func contains(_ keys: [String]) -> [Bool] { store.contains(keys) }
+  func contains(_ keys: [String]) -> [Bool] {
+    lookUpCount.add(1, ordering: .relaxed)
+    return store.contains(keys)
+  }
   var removals: Int { store.removals }
+  func image(of key: String) -> StoredImage? { store.image(of: key) }
   func noteUse(of key: String, for request: HTTPFields, times: Int) {
     store.noteUse(of: key, for: request, times: times)
   }

@@ -68,9 +68,9 @@ import Testing
     slot.show(item)
     #expect(slot.presentation?.shown == .original)
     // The slot checks whether the image is stale only after the first binding.
-    let screen = SlotPublisher()
-    _ = SlotTask(loader: test.loader, screen: screen, item: item, facts: [:], priority: .visible).bind()
-    #expect(screen.latest?.shown == .original && screen.latest?.isLoading == false)
+    let publisher = SlotPublisher()
+    _ = SlotTask(loader: test.loader, publisher: publisher, facts: [:], priority: .visible).bind(item, nil)
+    #expect(publisher.latest?.shown == .original && publisher.latest?.isLoading == false)
   }
 
   /// Behaviour 15.

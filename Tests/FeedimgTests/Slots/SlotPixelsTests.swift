@@ -99,6 +99,21 @@ import Testing
     #expect(last?.shown == .original && last?.pixels?.size == PixelSize(width: 1, height: 1))
   }
 
+  @Test func `a view with a width alone leaves the height to the image`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .held(by: gate, then: Self.picture) }
+    let test = try TestLoader(decoder: CodecDecoder())
+    var item = try TestLoader.item(server, original: "/a.jpg")
+    item.placeholder = Placeholder(blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj")
+    let slot = test.loader.slot()
+    slot.show(item, pixels: DecodeRequest(DisplaySize(maximumWidth: 4, maximumHeight: 0)))
+    #expect(slot.presentation?.pixels?.size == PixelSize(width: 32, height: 32))
+    gate.open()
+    let last = await slot.first { !$0.isLoading }
+    #expect(last?.shown == .original && last?.pixels?.size == PixelSize(width: 4, height: 4))
+    #expect(test.loader.resources.storage.memory.decoded.count == 1, "memory keeps the pixels")
+  }
+
   @Test func `without a decoder a slot has bytes and the placeholder's text only`() async throws {
     let server = try LoopbackServer { _ in Self.picture }
     let test = try TestLoader()
