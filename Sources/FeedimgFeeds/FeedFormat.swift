@@ -18,8 +18,8 @@ public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
   /// - Parameter start: The first bytes; more than ``detectionLength`` are ignored.
   public init?(detecting start: some Collection<UInt8>) {
     let text = Self.text(of: Array(start.prefix(Self.detectionLength)))
-    let isMarkup = text.first { !$0.isWhitespace && $0 != "\u{FEFF}" } == "<"
-    guard let found = isMarkup ? Self.markup(text.lowercased()) : Self.object(text) else { return nil }
+    let found = Self.isMarkup(text) ? Self.markup(text.lowercased()) : Self.object(text)
+    guard let found else { return nil }
     self = found
   }
 
@@ -32,8 +32,23 @@ public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
   public init?(detecting start: some Collection<UInt8>, notReadFor error: FeedItemError) {
     guard let found = FeedFormat(detecting: start) else { return nil }
     let isFirst = error.column == nil && error.path == nil && error.item ?? 1 == 1
-    guard isFirst || [.rss, .atom, .html].contains(found) else { return nil }
+    guard isFirst || !found.isJSON else { return nil }
     self = found
+  }
+
+  /// Whether documents of the format are JSON; the others are XML or HTML.
+  var isJSON: Bool { ![.rss, .atom, .html].contains(self) }
+
+  /// Explains why a document whose format is not detected cannot be read, if it is markup.
+  ///
+  /// - Parameters:
+  ///   - start: The first bytes of the document.
+  ///   - option: What the user can add to read HTML, such as `--from html`.
+  /// - Returns: The message; nil for a document that is not markup.
+  package static func unknownMarkup(_ start: some Collection<UInt8>, option: String) -> String? {
+    guard isMarkup(text(of: Array(start.prefix(detectionLength)))) else { return nil }
+    let expectation = "expected JSON, RSS, Atom or a whole HTML page, found other markup"
+    return "\(expectation); for a part of a page, add `\(option)`"
   }
 
   /// The format of a name, or nil for the name `auto`.
@@ -51,6 +66,10 @@ public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
 
   /// The number of bytes that are enough to detect the format.
   public static let detectionLength = 1 << 16
+
+  private static func isMarkup(_ text: String) -> Bool {
+    text.first { !$0.isWhitespace && $0 != "\u{FEFF}" } == "<"
+  }
 
   private static func text(of start: [UInt8]) -> String {
     let encoding = MarkupEncoding(of: start)

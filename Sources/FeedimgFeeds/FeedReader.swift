@@ -4,8 +4,13 @@ public import FeedimgModel
 ///
 /// Fetches nothing: neither pictures nor parts of the document.
 public struct FeedReader: Sendable {
-  /// The length limit of a document, in bytes.
+  /// The length limit of a document in XML or HTML, in bytes.
   public static let maximumLength = 64 << 20
+
+  /// The length limit of a document in JSON, in bytes.
+  ///
+  /// It is lower, because the values of JSON may take many times the memory of their text.
+  public static let maximumJSONLength = 16 << 20
 
   /// The format of the document; nil to detect it.
   public var format: FeedFormat?
@@ -27,12 +32,14 @@ public struct FeedReader: Sendable {
   /// - Throws: ``FeedError`` for a document that is too long, incomplete or of another format. If ``isStrict``,
   ///   also for the first invalid entry.
   public func read(_ bytes: [UInt8]) throws(FeedError) -> FeedDocument {
-    guard bytes.count <= Self.maximumLength else {
-      throw FeedError(.tooLong, "the document is longer than the limit of \(Self.maximumLength >> 20) MiB")
-    }
     guard let format = format ?? FeedFormat(detecting: bytes) else {
       let formats = FeedFormat.allCases.map(\.rawValue).joined(separator: ", ")
       throw FeedError(.unknownFormat, "expected a feed in one of the formats \(formats)")
+    }
+    let (limit, kind) =
+      format.isJSON ? (Self.maximumJSONLength, "JSON") : (Self.maximumLength, "XML and HTML")
+    guard bytes.count <= limit else {
+      throw FeedError(.tooLong, "the document is longer than the limit of \(limit >> 20) MiB for \(kind)")
     }
     var feed = FeedBuilder(base: base?.text)
     switch format {

@@ -124,38 +124,6 @@ extension JSONReader {
     return JSONNode(content: content, range: start..<offset)
   }
 
-  /// Moves past one value without keeping it; ``offset`` is at its start.
-  mutating func skipValue(depth: Int = 0) throws(JSONError) {
-    guard depth < Self.maximumDepth else { throw fault("nested more than \(Self.maximumDepth) deep") }
-    switch peek {
-    case UInt8(ascii: "{"): try forEachMember(depth: depth) { _, _ in }
-    case UInt8(ascii: "["): try forEachElement(depth: depth) { _ throws(JSONError) in }
-    default: _ = try value(depth: depth)
-    }
-  }
-
-  /// Reads an object; the closure receives the name of each member and the range of its value.
-  mutating func forEachMember(depth: Int = 0, _ body: (String, Range<Int>) -> Void) throws(JSONError) {
-    try list(until: "}", orElse: "`,` or `}`") { reader throws(JSONError) in
-      let name = try reader.name()
-      let start = reader.offset
-      try reader.skipValue(depth: depth + 1)
-      body(name, start..<reader.offset)
-    }
-  }
-
-  /// Reads an array; the closure receives the range of each element.
-  mutating func forEachElement(
-    depth: Int = 0,
-    _ body: (Range<Int>) throws(JSONError) -> Void
-  ) throws(JSONError) {
-    try list(until: "]", orElse: "`,` or `]`") { reader throws(JSONError) in
-      let start = reader.offset
-      try reader.skipValue(depth: depth + 1)
-      try body(start..<reader.offset)
-    }
-  }
-
   /// Reads an array or an object; ``offset`` is at the opening bracket.
   ///
   /// - Parameters:

@@ -44,8 +44,33 @@ public struct DisplaySize: Sendable, Hashable {
     self.fitting = fitting
   }
 
+  /// Creates a size from sides that may be absent; nil if both are.
+  ///
+  /// An absent side is not positive, and sets no limit. The image is then not cropped, because the shape of the
+  /// view is unknown. A scale that is not positive is 1.
+  package init?(maximumWidth: Double, maximumHeight: Double, scale: Double = 1, fitting: Fitting = .fit) {
+    guard maximumWidth > 0 || maximumHeight > 0 else { return nil }
+    let scale = scale > 0 ? scale : 1
+    let absent = Self.maximum / scale
+    self.init(
+      width: maximumWidth > 0 ? maximumWidth : absent,
+      height: maximumHeight > 0 ? maximumHeight : absent,
+      scale: scale,
+      fitting: maximumWidth > 0 && maximumHeight > 0 ? fitting : .fit
+    )
+  }
+
   /// The longest side, in pixels; longer than any codec accepts.
   private static let maximum = 1_000_000.0
+
+  /// Width and height in points; zero for a side that sets no limit.
+  package var limits: (width: Double, height: Double) {
+    let (box, absent) = (pixels, Int(Self.maximum))
+    return (box.width < absent ? width : 0, box.height < absent ? height : 0)
+  }
+
+  /// Whether both sides set a limit.
+  package var hasShape: Bool { limits.width > 0 && limits.height > 0 }
 
   /// The box in pixels: rounded up, and at least 1 on each side even for invalid numbers.
   public var pixels: PixelSize {

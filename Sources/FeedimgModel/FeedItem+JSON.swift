@@ -59,11 +59,13 @@ extension FeedItem {
 
   /// Reads the items of parsed values: one item, an array of items, or JSON lines.
   ///
-  /// - Throws: ``FeedItemError`` with the number of the item, counted from one, if there are several.
+  /// - Returns: The items; none for an empty array.
+  /// - Throws: ``FeedItemError`` with the number of the item, counted from one, if there are several. Throws
+  ///   `noItem` if there are no values.
   package static func items(in values: [JSONValue]) throws(FeedItemError) -> [FeedItem] {
+    guard !values.isEmpty else { throw FeedItemError.noItem }
     var elements = values
     if values.count == 1, case .array(let inner) = values[0] { elements = inner }
-    guard !elements.isEmpty else { throw FeedItemError.noItem }
     var items: [FeedItem] = []
     items.reserveCapacity(elements.count)
     for (index, element) in elements.enumerated() {
@@ -155,15 +157,20 @@ struct ItemVariants {
         )
       }
       let role = try reader.role("role")
-      if role == .original, listed.contains(where: { $0.variant.role == .original }) {
-        throw FeedItemError(path: path + ".role", message: "expected one original, found a second")
+      let width = try reader.count("width")
+      let isOfUnknownWidth = { (variant: ImageVariant) in variant.role == .original && variant.width == nil }
+      if role == .original, width == nil, listed.contains(where: { isOfUnknownWidth($0.variant) }) {
+        throw FeedItemError(
+          path: path + ".role",
+          message: "expected one original without a `width`, found a second"
+        )
       }
       listed.append(
         (
           ImageVariant(
             role: role ?? .thumbnail,
             url: url,
-            width: try reader.count("width"),
+            width: width,
             height: try reader.count("height"),
             size: try reader.count("bytes").map { ByteCount($0) },
             mediaType: try reader.text("type")
@@ -179,7 +186,10 @@ struct ItemVariants {
       )
     }
     var thumbnails = listed.filter { $0.variant.role == .thumbnail }
-    var original = listed.first { $0.variant.role == .original }?.variant
+    // The others are sizes of it.
+    var original = listed.map(\.variant).filter { $0.role == .original }.max {
+      ($0.width ?? .max) < ($1.width ?? .max)
+    }
     if original == nil,
       let widest = thumbnails.filter({ !$0.hasRole }).map(\.variant).max(by: {
         ($0.width ?? 0) < ($1.width ?? 0)
@@ -249,8 +259,11 @@ struct MemberReader {
 
   /// A string, or a number as written, because feeds use both as identifiers.
   func identifier(_ name: String) throws(FeedItemError) -> String? {
-    if case .number(let text) = object[name] { return text }
-    return try text(name)
+    guard let value = value(name) else { return nil }
+    switch value {
+    case .string(let text), .number(let text): return text
+    default: throw mismatch(name, "a string or a number", value.kind)
+    }
   }
 
   func count(_ name: String) throws(FeedItemError) -> Int? {
@@ -266,11 +279,9 @@ struct MemberReader {
     do throws(ImageURLError) {
       return try ImageURL(text)
     } catch {
-      let text = ImageURL.withoutCredentials(text)
-      let shown = text.count > 80 ? text.prefix(77) + "..." : text[...]
       var failure = FeedItemError(
         path: path + name,
-        message: "expected an absolute http or https URL, but `\(shown)` \(error)"
+        message: "expected an absolute http or https URL, but `\(ImageURL.shown(text))` \(error)"
       )
       if case .scheme = error { failure.namesOtherScheme = true }
       throw failure

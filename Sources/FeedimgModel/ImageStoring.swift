@@ -105,6 +105,11 @@ package protocol ImageStoring: Sendable {
   /// The request selects one of several variants (`Vary`); nil selects the oldest.
   func read(_ key: String, for request: HTTPFields?) -> (image: StoredImage, bytes: [UInt8])?
 
+  /// The description of the image of a key, without reading its body or counting a use; nil if there is none.
+  ///
+  /// Of several variants, it is the oldest.
+  func image(of key: String) -> StoredImage?
+
   /// Counts uses of an image shown from memory; selects the variant as ``read(_:for:)`` does.
   func noteUse(of key: String, for request: HTTPFields, times: Int)
 
@@ -162,8 +167,6 @@ package protocol ImageStoring: Sendable {
 extension ImageStoring {
   package func read(_ key: String) -> (image: StoredImage, bytes: [UInt8])? { read(key, for: nil) }
 
-  package func response(for key: String) -> StoredResponse? { response(for: key, to: nil) }
-
   /// Starts writing an image whose load begins now.
   package func makeWriter() throws(CacheError) -> any ImageWriting { try makeWriter(since: removals) }
 }
@@ -178,11 +181,9 @@ package protocol ImageWriting: Sendable {
   func makeReader() -> (any WrittenReading)?
 
   /// Publishes the complete image atomically and replaces an earlier one with its key.
-  func commit(_ metadata: ImageMetadata) throws(CacheError) -> StoredImage
-
-  /// Commits together with other images that are ready at about the same time, to save disk operations.
   ///
-  /// `later` must run its closure once, a moment later.
+  /// Images that are ready at about the same time are committed together, to save disk operations. `later` must
+  /// run its closure once, a moment later.
   ///
   /// - Throws: ``CacheError`` if this image cannot be stored. The others may still be.
   func commit(

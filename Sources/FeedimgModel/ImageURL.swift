@@ -81,18 +81,29 @@ public struct ImageURL: Sendable, Hashable, CustomStringConvertible {
     return result + rest
   }
 
-  /// A URL, a text that was to be one, or a key, without `user:password@` or its hash.
+  /// A URL, a text that was to be one, or a key, without `user:password@` and hashes.
   package static func withoutCredentials(_ text: String) -> String {
-    if text.utf8.suffix(20).starts(with: hashMark.utf8), UInt64(text.suffix(16), radix: 16) != nil {
-      return withoutCredentials(String(text.dropLast(20)))
+    var rest = text[...]
+    // A key has at most two hashes: that of its user, and that of an account in the header fields.
+    for _ in 0..<2
+    where rest.utf8.suffix(20).starts(with: hashMark.utf8) && UInt64(rest.suffix(16), radix: 16) != nil {
+      rest = rest.dropLast(20)
     }
-    let bytes = text.utf8
-    guard bytes.contains(UInt8(ascii: "@")), let scheme = text.firstRange(of: "://") else { return text }
+    let bytes = rest.utf8
+    guard bytes.contains(UInt8(ascii: "@")), let scheme = rest.firstRange(of: "://") else {
+      return String(rest)
+    }
     let authority = bytes[scheme.upperBound...].prefix {
       $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
     }
-    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return text }
-    return String(text[..<scheme.upperBound]) + String(Substring(bytes[bytes.index(after: at)...]))
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return String(rest) }
+    return String(rest[..<scheme.upperBound]) + String(Substring(bytes[bytes.index(after: at)...]))
+  }
+
+  /// A text that was to be a URL, for a message: at most 80 characters, without the user and password.
+  package static func shown(_ text: String) -> String {
+    let text = withoutCredentials(text)
+    return text.count > 80 ? text.prefix(77) + "..." : text
   }
 
   /// The scheme, host and port, which identify a server (RFC 6454 §4), such as `https://x.example`.

@@ -37,7 +37,7 @@ extension StateSpace {
       for state in states { for offset in offsets { next.append(state + offset) } }
       states = next
     }
-    return tie == nil ? states : states.filter(isPossible)
+    return constraint == nil ? states : states.filter(isPossible)
   }
 }
 

@@ -102,6 +102,9 @@ private struct TermParser {
     _ unit: QuantityUnit
   ) throws(FactError) -> ClosedRange<Int>? {
     if let (left, right) = Self.halves(text, around: " and ") {
+      guard !right.contains(" and ") else {
+        throw FactError(message: "expected two comparisons joined by `and`, found more")
+      }
       let left = try range(String(left), unit)
       let right = try range(String(right), unit)
       guard let left, let right, left.overlaps(right) else { return nil }

@@ -12,7 +12,7 @@ package struct StateSpace: Sendable, Hashable {
   /// The product of the axes, impossible states included.
   package let count: Int
   /// The axes that ``Fact/fits`` links; nil if all states are possible.
-  let tie: FitsTie?
+  let constraint: FitsConstraint?
   /// For each state, whether a situation can be in it; nil if all states are possible.
   private let possible: [Bool]?
 
@@ -47,10 +47,10 @@ package struct StateSpace: Sendable, Hashable {
     }
     self.strides = strides
     self.count = count
-    let (axes, tie) = (axes, FitsTie(axes))
-    self.tie = tie
-    possible = tie.map { tie in
-      (0..<count).map { tie.isPossible(Self.coordinates(of: $0, strides), on: axes) }
+    let (axes, constraint) = (axes, FitsConstraint(axes))
+    self.constraint = constraint
+    possible = constraint.map { constraint in
+      (0..<count).map { constraint.isPossible(Self.coordinates(of: $0, strides), on: axes) }
     }
   }
 
@@ -89,7 +89,7 @@ package struct StateSpace: Sendable, Hashable {
       case .unknown: fact.set(quantity: nil, in: &situation)
       }
     }
-    tie?.settle(&situation, at: coordinates, on: axes)
+    constraint?.satisfy(in: &situation, at: coordinates, on: axes)
     return situation
   }
 
@@ -128,16 +128,16 @@ extension StateSpace {
   }
 }
 
-/// Knows the possible combinations of `size`, `budget left` and the `fits` derived from them.
+/// The possible combinations of `size`, `budget left` and the `fits` derived from them.
 ///
 /// Without it the check would demand rules for states that no situation reaches, and count them.
-struct FitsTie: Sendable, Hashable {
+struct FitsConstraint: Sendable, Hashable {
   private let fits: Int
   private let size: Int?
   private let budgetLeft: Int?
 
   /// The known values of a quantity in a state, and whether it can be unknown.
-  private typealias Knowledge = (range: ClosedRange<Int>?, canBeUnknown: Bool)
+  private typealias KnownRange = (range: ClosedRange<Int>?, canBeUnknown: Bool)
 
   /// Returns nil where the axes are independent.
   init?(_ axes: [Axis]) {
@@ -149,8 +149,8 @@ struct FitsTie: Sendable, Hashable {
 
   /// Whether a situation can have those coordinates.
   func isPossible(_ coordinates: [Int], on axes: [Axis]) -> Bool {
-    let size = knowledge(size, coordinates, axes)
-    let budgetLeft = knowledge(budgetLeft, coordinates, axes)
+    let size = knownRange(size, coordinates, axes)
+    let budgetLeft = knownRange(budgetLeft, coordinates, axes)
     guard coordinates[fits] != 2 else { return size.canBeUnknown || budgetLeft.canBeUnknown }
     guard let size = size.range, let budgetLeft = budgetLeft.range else { return false }
     return coordinates[fits] == 1
@@ -158,9 +158,9 @@ struct FitsTie: Sendable, Hashable {
   }
 
   /// Chooses quantities within their regions so that `fits` has the value of the state.
-  func settle(_ situation: inout Situation, at coordinates: [Int], on axes: [Axis]) {
-    let size = knowledge(size, coordinates, axes)
-    let budgetLeft = knowledge(budgetLeft, coordinates, axes)
+  func satisfy(in situation: inout Situation, at coordinates: [Int], on axes: [Axis]) {
+    let size = knownRange(size, coordinates, axes)
+    let budgetLeft = knownRange(budgetLeft, coordinates, axes)
     switch coordinates[fits] {
     case 1:
       situation.size = (size.range?.lowerBound).map { ByteCount($0) }
@@ -174,7 +174,7 @@ struct FitsTie: Sendable, Hashable {
     }
   }
 
-  private func knowledge(_ axis: Int?, _ coordinates: [Int], _ axes: [Axis]) -> Knowledge {
+  private func knownRange(_ axis: Int?, _ coordinates: [Int], _ axes: [Axis]) -> KnownRange {
     // The policy does not use the quantity.
     guard let axis else { return (0...Int.max, true) }
     if case .quantities(let range) = axes[axis].regions[coordinates[axis]] { return (range, false) }

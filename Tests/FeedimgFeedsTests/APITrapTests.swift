@@ -291,6 +291,8 @@ import Testing
     #"{"version":"https://jsonfeed.org/version/1.1",\#(more)"items":[\#(items)]}"#
   }
 
+  private static let longName = String(repeating: "a", count: 1024)
+
   static let jsonFeed = [
     Trap(
       "a banner is another picture",
@@ -316,6 +318,15 @@ import Testing
       "relative to the feed",
       .jsonFeed,
       feed(#"{"id":"1","image":" ../o "}"#, #""feed_url":"https://x.example/a/f","#),
+      ["o > -"]
+    ),
+    Trap(
+      "an address of the feed that is too long for a base",
+      .jsonFeed,
+      feed(
+        #"{"id":"1","image":"o"}"#,
+        #""feed_url":"https://y.example/\#(longName)","home_page_url":"https://x.example","#
+      ),
       ["o > -"]
     ),
     Trap(

@@ -209,19 +209,23 @@ import Testing
 
   // MARK: Length
 
-  @Test func `a document over the limit is refused, and one entry over its limit is skipped`() throws {
-    let long = [UInt8](repeating: UInt8(ascii: " "), count: FeedReader.maximumLength + 1)
-    #expect(error(long, .rss)?.code == .tooLong)
+  @Test func `a document over the limit is refused, and an entry of XML over its limit is skipped`() throws {
+    for (format, limit, name) in [
+      (.rss, FeedReader.maximumLength, "64 MiB for XML and HTML"),
+      (.mastodon, FeedReader.maximumJSONLength, "16 MiB for JSON"),
+    ] as [(FeedFormat, Int, String)] {
+      let found = error([UInt8](repeating: UInt8(ascii: " "), count: limit + 1), format)
+      #expect(found?.code == .tooLong)
+      #expect(found?.message == "the document is longer than the limit of \(name)")
+    }
     let text = String(repeating: "x", count: FeedLimits.entryLength)
-    let rss =
-      "<rss><channel><item><guid>1</guid>\(Self.enclosure)<description>\(text)</description></item><item>\(Self.enclosure)</item></channel></rss>"
-    let document = try read(rss)
-    #expect(document.items.count == 1)
-    #expect(document.warnings.map(\.description) == ["entry 1 (`1`): longer than the limit of 16 MiB"])
-    let post = #"{"media_attachments":[{"type":"image","url":"https://x.example/a"}],"content":""#
-    let json = try read("[\(post)\(text)\"},\(post)\"}]", .mastodon)
-    #expect(json.items.count == 1)
-    #expect(json.warnings.map(\.description) == ["entry 1: longer than the limit of 16 MiB"])
+    let attributes = String(repeating: "<a b='\(text.prefix(FeedLimits.entryLength / 64))'/>", count: 64)
+    for part in ["<description>\(text)</description>", attributes] {
+      let first = "<item><guid>1</guid>\(Self.enclosure)\(part)</item>"
+      let document = try read("<rss><channel>\(first)<item>\(Self.enclosure)</item></channel></rss>")
+      #expect(document.items.count == 1)
+      #expect(document.warnings.map(\.description) == ["entry 1 (`1`): longer than the limit of 16 MiB"])
+    }
   }
 
   @Test func `only the first of many warnings are kept`() throws {

@@ -181,6 +181,14 @@ import Testing
     #expect(changed.map { String(decoding: $0, as: UTF8.self) } ?? row.before == row.after)
   }
 
+  @Test func `bases that are too long are ignored`() throws {
+    let base = "https://y.example/\(String(repeating: "a", count: FeedLimits.baseLength))/"
+    let html = "&lt;base href='\(base)'&gt;&lt;img src='⟦a.jpg=>a.jpg⟧'&gt;"
+    let row = Row("", Self.item("<description xml:base='\(base)'>\(html)</description>"))
+    let changed = try #require(try Self.rewriter().rewritten(Array(row.before.utf8)))
+    #expect(String(decoding: changed, as: UTF8.self) == row.after)
+  }
+
   /// Encodings whose bytes other than ASCII are no UTF-8.
   @Test func `other encodings keep their bytes`() throws {
     let text = Self.item(

@@ -11,6 +11,9 @@ import Testing
     """
   }
 
+  /// Shorter than a base may be, and longer than half of it.
+  private static let longFolder = String(repeating: "a", count: 600) + "/"
+
   static let rssTraps = [
     Trap(
       "several enclosures",
@@ -82,9 +85,28 @@ import Testing
       ["a%20b > -"]
     ),
     Trap(
+      "an address of the site that is too long for a base",
+      .rss,
+      rss(
+        #"<media:content url="/a" medium="image"/>"#,
+        channel: "<link>https://x.example/\(longFolder)\(longFolder)</link>"
+      ),
+      [],
+      warnings: ["`/a` is relative, and the document has no base URL"]
+    ),
+    Trap(
       "relative to xml:base",
       .rss,
       rss(#"<description xml:base="https://x.example/c/">&lt;img src="../a"&gt;</description>"#),
+      ["a > -"]
+    ),
+    Trap(
+      "values of xml:base that are too long together",
+      .rss,
+      """
+      <rss xml:base="https://x.example/"><channel><item xml:base="\(longFolder)"><description xml:base="\(longFolder)">
+      &lt;img src="../a"&gt;</description></item></channel></rss>
+      """,
       ["a > -"]
     ),
     Trap(
@@ -171,6 +193,13 @@ import Testing
       ),
       ["a > -", "c > -"],
       warnings: ["entry 2 (`bad`): `enclosure url`"]
+    ),
+    Trap(
+      "a long password",
+      .rss,
+      rss(#"<enclosure url="ftp://ann:\#(longFolder.dropLast())@x.example/b" type="image/png"/>"#),
+      [],
+      warnings: ["but `ftp://x.example/b` has the scheme `ftp`"]
     ),
     Trap("an empty channel", .rss, "\n <?xml version=\"1.0\"?><rss><channel/></rss>\n", []),
     Trap(
@@ -275,6 +304,13 @@ import Testing
       "<base href=\"/g/\"><base href=\"/h/\"><img src=a><IMG SRC='//y.example/b'>",
       ["g/a > -", "https://y.example/b > -"],
       base: "https://x.example/f/"
+    ),
+    Trap(
+      "a base that is too long",
+      .html,
+      "<base href=\"https://x.example/\(longFolder)\(longFolder)\"><img src=a>",
+      ["a > -"],
+      base: "https://x.example/"
     ),
     Trap(
       "the picture of the page and its size, before those of the body",

@@ -76,6 +76,15 @@ struct FeedItemTests {
     #expect(sized.original?.width == row.original && sized.thumbnail?.width == row.thumbnail)
   }
 
+  @Test func `a view with a width alone chooses by the width`() throws {
+    let variants = [1600, 160, 800, 320].map {
+      #"{"url": "https://x.example/\#($0)", "width": \#($0), "height": \#($0 * 2)}"#
+    }
+    let item = try item(#"{"variants": [\#(variants.joined(separator: ","))]}"#)
+    let view = try #require(DisplaySize(maximumWidth: 700, maximumHeight: 0))
+    #expect(item.sized(for: view) { _ in false }.original?.width == 800)
+  }
+
   @Test func `without widths the size of the view changes nothing`() throws {
     let item = try item(
       #"{"originalImage": "https://x.example/a.jpg", "thumbnailImage": "https://x.example/s.jpg"}"#
@@ -223,6 +232,15 @@ struct FeedItemTests {
     #expect(item.thumbnail.map { $0.role == .thumbnail } ?? true)
   }
 
+  @Test func `an item with several sizes of the original can be written and read again`() throws {
+    let variants = [100, 400, 800, 1600]
+      .map { #"{"url": "http://x.example/\#($0)", "width": \#($0)}"# }
+      .joined(separator: ",")
+    let item = try item("{\"variants\": [\(variants)]}")
+    #expect(item.sizes.map(\.role) == [.thumbnail, .original])
+    #expect(try self.item(item.json) == item)
+  }
+
   @Test func `both forms together are accepted if they agree`() throws {
     let rich = #""variants": [{"role": "original", "url": "http://x.example/a", "width": 9}]"#
     let item = try item(#"{\#(rich), "originalImage": "http://X.example:80/a"}"#)
@@ -281,6 +299,10 @@ struct FeedItemTests {
     ),
     (#"{"originalImage": 1}"#, "`originalImage`: expected a string, found a number"),
     (
+      #"{"originalImage": "http://x.example/a", "id": []}"#,
+      "`id`: expected a string or a number, found an array"
+    ),
+    (
       #"{"originalImage": "a.jpg"}"#,
       "`originalImage`: expected an absolute http or https URL, but `a.jpg` is relative"
     ),
@@ -291,7 +313,7 @@ struct FeedItemTests {
     (#"{"variants": {}}"#, "`variants`: expected an array, found an object"),
     (
       #"{"variants": [{"url": "http://x.example/", "role": "original"}, {"url": "http://y.example/", "role": "original"}]}"#,
-      "`variants[1].role`: expected one original, found a second"
+      "`variants[1].role`: expected one original without a `width`, found a second"
     ),
     (#"{"variants": [1]}"#, "`variants[0]`: expected an object, found a number"),
     (#"{"variants": [{}]}"#, "`variants[0].url`: expected an absolute http or https URL, found none"),

@@ -64,7 +64,14 @@ struct ImageURLTests {
 
   @Test(arguments: [
     ("http://x.example/a by 0123456789abcdef", "http://x.example/a", "the hash of credentials"),
-    ("http://x.example/a by 0123456789abcdef by fedcba9876543210", "http://x.example/a", "two of them"),
+    (
+      "http://x.example/a by 0123456789abcdef by fedcba9876543210", "http://x.example/a",
+      "a user in the URL, and an account in the header fields"
+    ),
+    (
+      "http://x.example/a by 0123456789abcdef by 0123456789abcdef by 0123456789abcdef",
+      "http://x.example/a by 0123456789abcdef", "a key has at most two"
+    ),
     ("http://x.example/a by ann.jpg", "http://x.example/a by ann.jpg", "the user's words"),
     ("http://x/ by 0123456789abcdef.jpg", "http://x/ by 0123456789abcdef.jpg", "not the end"),
     ("http://x.example/a by 0123456789abcdeg", "http://x.example/a by 0123456789abcdeg", "not a hash"),
@@ -73,6 +80,12 @@ struct ImageURLTests {
   ])
   func `only a hash at the end is left out of a shown text`(text: String, shown: String, because: String) {
     #expect(ImageURL.withoutCredentials(text) == shown, "\(because)")
+  }
+
+  @Test func `a message shows the start of a long text without user and password`() {
+    let long = String(repeating: "p", count: 100)
+    #expect(ImageURL.shown("ftp://ann:\(long)@x.example/a") == "ftp://x.example/a")
+    #expect(ImageURL.shown("ftp://x.example/\(long)") == "ftp://x.example/\(long.prefix(61))...")
   }
 
   @Test(arguments: [

@@ -102,6 +102,11 @@ struct BadTableTests {
       ]
     ),
     Row(
+      name: "more than two comparisons",
+      text: "| size | → image |\n|--|--|\n| > 1 MB and < 9 MB and < 5 MB | original |\n| - | thumbnail |\n",
+      errors: ["x.md:3:3: expected two comparisons joined by `and`, found more"]
+    ),
+    Row(
       name: "invalid quantities",
       text: """
         | size | bandwidth | → image |

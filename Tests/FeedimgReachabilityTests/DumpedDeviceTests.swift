@@ -124,7 +124,7 @@ import Testing
     Row(scenario: "macvlan-ethernet", link: soft("macvlan0", 1, "macvlan", lower: 7), stacking: .on(7)),
     Row(scenario: "vlan-wifi", link: soft("wlan0.7", 1, "vlan", lower: 5), stacking: .on(5)),
     Row(scenario: "vlan-wifi, ipvlan", link: soft("ipvlan0", 1, "ipvlan", lower: 5), stacking: .on(5)),
-    Row(scenario: "ppp-usb-modem", link: soft("ppp0", 512, "ppp"), stacking: .dialled),
+    Row(scenario: "ppp-usb-modem", link: soft("ppp0", 512, "ppp"), stacking: .ppp),
     Row(scenario: "vpn-tun-wifi", link: soft("tun0", 65534, "tun"), stacking: .tunnel(to: nil)),
     Row(scenario: "vpn-wg-wifi-quick", link: soft("wg0", 65534, "wireguard"), stacking: .tunnel(to: nil)),
     Row(scenario: "vpn-gre-wwan", link: soft("gre1", 778, "gre"), stacking: .tunnel(to: nil)),

@@ -11,15 +11,15 @@ struct FrequentReadingTests {
     let namespace = try Namespace()
     namespace.ip(LivePathTests.cables)
     let metered = Mutex<Metered?>(nil)
-    let peer = Mutex("203.0.113.1")
+    let peer = Mutex("9.9.9.9")
     let reader = NetlinkReader(peer: { peer.withLock { $0 } }, mark: { _ in metered.withLock { $0 } })
     let steps: [(change: () -> Void, kind: NetworkKind, via: [String], metered: Metered?)] = [
       ({}, .offline, [], nil),
       ({ namespace.ip("route add default via 192.0.2.1 dev left") }, .ethernet, ["left"], nil),
       ({ metered.withLock { $0 = .yes } }, .ethernet, ["left"], .yes),
       ({ namespace.ip("route replace default via 198.51.100.1 dev right") }, .ethernet, ["right"], .yes),
-      ({ namespace.ip("route add 203.0.113.7/32 via 192.0.2.1 dev left") }, .ethernet, ["right"], .yes),
-      ({ peer.withLock { $0 = "203.0.113.7" } }, .ethernet, ["left"], .yes),
+      ({ namespace.ip("route add 9.9.9.10/32 via 192.0.2.1 dev left") }, .ethernet, ["right"], .yes),
+      ({ peer.withLock { $0 = "9.9.9.10" } }, .ethernet, ["left"], .yes),
       ({ namespace.ip("link del left\nlink del right") }, .offline, [], nil),
     ]
     for (number, step) in steps.enumerated() {

@@ -92,7 +92,7 @@ struct LivePathTests {
       """
       link set tun0 up
       route add default dev tun0 metric 50
-      route add 203.0.113.9/32 via 198.51.100.1
+      route add 9.9.9.9/32 via 198.51.100.1
       """
     )
     #expect(namespace.run { NetlinkReader().currentState() }.via == ["tun0", "right"])

@@ -56,6 +56,16 @@ import Testing
     #expect(state.meteredReason == "the data is mobile data, over `wwan0`")
   }
 
+  @Test func `roaming on the path of IPv6 counts, even if IPv4 costs as much`() throws {
+    let survey = NetworkSurvey(
+      kernel: Machine.machine.routed(3).routed(4, family: .v6),
+      mark: { $0 == [.device("wlan0")] ? .yes : nil },
+      advise: { NetworkAdvice(isRoaming: $0.end.medium == .cellular) }
+    )
+    let state = try survey.state()
+    #expect((state.kind, state.metered, state.isRoaming) == (.wifi, .yes, true))
+  }
+
   struct Peer: CustomTestStringConvertible, Sendable {
     var address: String
     var kind: NetworkKind
@@ -66,21 +76,24 @@ import Testing
   @Test(arguments: [
     Peer(address: "", kind: .wifi, because: "no server has responded yet, and IPv4 takes precedence"),
     Peer(
-      address: "203.0.113.9",
+      address: "9.9.9.9",
       kind: .cellular,
       because: "data takes the path to the last server that responded"
     ),
-    Peer(address: "203.0.113.10", kind: .wifi, because: "the path to this host is the path to all hosts"),
+    Peer(address: "9.9.9.10", kind: .wifi, because: "the path to this host is the path to all hosts"),
     Peer(address: "192.168.1.9", kind: .wifi, because: "a local host is not on the internet"),
     Peer(address: "127.0.0.1", kind: .wifi, because: "this host is not on the internet"),
-    Peer(address: "2001:db8::9", kind: .ethernet, because: "the last response came over IPv6"),
+    Peer(address: "203.0.113.9", kind: .wifi, because: "an address of documents is not on the internet"),
+    Peer(address: "2620:fe::9", kind: .ethernet, because: "the last response came over IPv6"),
     Peer(address: "fd00::9", kind: .wifi, because: "a local address is not on the internet"),
     Peer(address: "images.example", kind: .wifi, because: "a name is not an address"),
   ])
   func `the path to the last server that responded takes precedence`(_ peer: Peer) throws {
     var kernel = Machine.machine.routed(3).routed(2, family: .v6)
-    for (address, index) in [("203.0.113.9", Int32(4)), ("192.168.1.9", 2), ("127.0.0.1", 2), ("fd00::9", 2)]
-    {
+    let routes: [(String, Int32)] = [
+      ("9.9.9.9", 4), ("203.0.113.9", 4), ("192.168.1.9", 2), ("127.0.0.1", 2), ("fd00::9", 2),
+    ]
+    for (address, index) in routes {
       let address = try #require(IPAddress(address))
       kernel.routes[RouteRequest(destination: address)] = .route(
         Route(family: address.family, nextHops: [.init(index: index)])
@@ -123,14 +136,31 @@ import Testing
     #expect(state.meteredReason == "the user marked this network as metered", "\(reason)")
   }
 
-  @Test func `a modem during a call carries no data`() throws {
+  @Test(arguments: AddressFamily.allCases)
+  func `a modem during a call carries no data, so the other protocol decides`(_ family: AddressFamily) throws
+  {
+    let kernel = Machine.machine.routed(4, family: family)
+    let advise = { (path: NetworkPath) in NetworkAdvice(isSuspended: path.end.medium == .cellular) }
+    let alone = try NetworkSurvey(kernel: kernel, advise: advise).state()
+    #expect(alone.kind == .offline)
+    #expect(alone.reason == "the modem of `wwan0` is suspended, as during a call")
+    let other: AddressFamily = family == .v4 ? .v6 : .v4
+    let state = try NetworkSurvey(kernel: kernel.routed(3, family: other), advise: advise).state()
+    #expect((state.kind, state.metered) == (.wifi, .no))
+  }
+
+  @Test(arguments: [[3, 4], [4, 3]] as [[Int32]])
+  func `of several next hops, a modem during a call does not count`(_ indexes: [Int32]) throws {
+    var kernel = Machine.machine
+    kernel.routes[RouteRequest(destination: AddressFamily.v4.probes[0])] = .route(
+      Route(family: .v4, nextHops: indexes.map { .init(index: $0) })
+    )
     let survey = NetworkSurvey(
-      kernel: Machine.machine.routed(4),
-      advise: { _ in NetworkAdvice(isSuspended: true) }
+      kernel: kernel,
+      advise: { NetworkAdvice(isSuspended: $0.end.medium == .cellular) }
     )
     let state = try survey.state()
-    #expect(state.kind == .offline)
-    #expect(state.reason == "the modem of `wwan0` is suspended, as during a call")
+    #expect((state.kind, state.metered, state.device) == (.wifi, .no, "wlan0"))
   }
 
   @Test func `a captive portal does not count as offline`() throws {

@@ -18,6 +18,8 @@ extension PathResolverTests {
     kind: "gre",
     remote: .v4(0xc633_640a)
   )
+  /// 9.9.9.9, a server on the internet.
+  private static let server = IPAddress.v4(0x0909_0909)
   private static let ppp = Link(index: 14, name: "ppp0", hardwareType: HardwareType.ppp, kind: "ppp")
 
   private static func over(_ carrier: Int32, to remote: IPAddress) -> FakeKernel {
@@ -68,7 +70,7 @@ extension PathResolverTests {
     ),
     Row(
       name: "VPN with a route to its gateway beside the former default route",
-      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a)),
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: server),
       via: ["wg0", "wwan0"],
       medium: .cellular,
       isTunnelled: true,
@@ -76,8 +78,8 @@ extension PathResolverTests {
     ),
     Row(
       name: "VPN beside routes to hosts over several links",
-      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xc633_640a))
-        .withHostRoutes(3, to: .v4(0xc633_640b)),
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: server)
+        .withHostRoutes(3, to: .v4(0x0909_090a)),
       via: ["wg0", "wlan0"],
       medium: .wifi,
       isTunnelled: true,
@@ -90,6 +92,14 @@ extension PathResolverTests {
       medium: .wifi,
       isTunnelled: true,
       because: "a gateway has a public address"
+    ),
+    Row(
+      name: "VPN beside a route to the services of a cloud",
+      kernel: machine.routed(9).routed(3, device: 3, metric: 600).withHostRoutes(4, to: .v4(0xa83f_8110)),
+      via: ["wg0", "wlan0"],
+      medium: .wifi,
+      isTunnelled: true,
+      because: "168.63.129.16 is not on the internet"
     ),
     Row(
       name: "mark that leads back into the tunnel",
@@ -198,7 +208,7 @@ extension PathResolverTests {
       name: "a VPN that uses pppd",
       kernel: {
         var kernel = calling().routed(3, device: 3, metric: 600)
-        kernel.dialledTunnels = ["ppp0"]
+        kernel.tunnelsOfPPP = ["ppp0"]
         return kernel
       }(),
       via: ["ppp0", "wlan0"],

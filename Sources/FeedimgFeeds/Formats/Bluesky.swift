@@ -6,11 +6,9 @@ import FeedimgModel
 /// The record of a post names blobs without URLs, so only the views of its embeds count. They give the aspect
 /// ratio of a picture and not its size.
 enum Bluesky {
-  static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
-    for name in ["feed", "posts", "profiles", "actors", "followers", "follows", "thread"] {
-      if let list = try document.member(name) { return try feed.entries(in: list, readView) }
-    }
-    try feed.entries(in: document, readView)
+  static func read(_ document: JSONValue, _ feed: inout FeedBuilder) {
+    let names = ["feed", "posts", "profiles", "actors", "followers", "follows", "thread"]
+    feed.entries(in: names.lazy.compactMap { document[$0] }.first ?? document, readView)
   }
 
   private static func readView(_ view: JSONValue, _ entry: inout Entry) {

@@ -82,9 +82,9 @@ final class HTMLPage: MarkupHandling {
 
   /// Only the first `base` counts (HTML §4.2.3).
   private func useAsBase(_ reference: String?) {
-    guard !hasBase, let reference = reference?.nonBlank else { return }
+    guard !hasBase, reference?.nonBlank != nil else { return }
     hasBase = true
-    entry.base = URLReference.resolve(URLReference.cleaned(reference), base: entry.base)
+    entry.base = URLReference.base(reference, outer: entry.base)
   }
 
   private func readImage(_ attributes: [String: String]) {

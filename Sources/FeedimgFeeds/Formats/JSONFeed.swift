@@ -5,13 +5,11 @@ import FeedimgModel
 ///
 /// `banner_image` is another picture than `image`, and icons are not pictures of an item.
 enum JSONFeed {
-  static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
-    if feed.base == nil {
-      for name in ["feed_url", "home_page_url"] where feed.base == nil {
-        feed.base = try document.member(name)?.value().text.flatMap { try? ImageURL($0) }?.text
-      }
+  static func read(_ document: JSONValue, _ feed: inout FeedBuilder) {
+    for name in ["feed_url", "home_page_url"] where feed.base == nil {
+      feed.base = URLReference.base(document[name]?.text, outer: nil).flatMap { try? ImageURL($0) }?.text
     }
-    try feed.entries(in: try document.member("items") ?? document, readItem)
+    feed.entries(in: document["items"] ?? document, readItem)
   }
 
   private static func readItem(_ item: JSONValue, _ entry: inout Entry) {

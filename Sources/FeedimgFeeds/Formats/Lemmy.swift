@@ -3,11 +3,8 @@ import FeedimgModel
 
 /// Post views of the Lemmy API: one, or a list.
 enum Lemmy {
-  static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
-    for name in ["posts", "items", "post_view"] {
-      if let list = try document.member(name) { return try feed.entries(in: list, readView) }
-    }
-    try feed.entries(in: document, readView)
+  static func read(_ document: JSONValue, _ feed: inout FeedBuilder) {
+    feed.entries(in: document["posts"] ?? document["items"] ?? document["post_view"] ?? document, readView)
   }
 
   private static func readView(_ view: JSONValue, _ entry: inout Entry) {

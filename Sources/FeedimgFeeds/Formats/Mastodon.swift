@@ -8,12 +8,12 @@ enum Mastodon {
   /// Pixelfed's BlurHash of a picture without one (its `MediaTransformer`).
   private static let unknownBlurHash = "U4Rfzst8?bt7ogayj[j[~pfQ9Goe%Mj[WBay"
 
-  static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
-    var lists: [JSONText] = []
+  static func read(_ document: JSONValue, _ feed: inout FeedBuilder) {
+    var lists: [JSONValue] = []
     for name in ["ancestors", "descendants", "statuses"] {
-      if let list = try document.member(name), list.isArray { lists.append(list) }
+      if let list = document[name], case .array = list { lists.append(list) }
     }
-    for list in lists.isEmpty ? [document] : lists { try feed.entries(in: list, readEntity) }
+    for list in lists.isEmpty ? [document] : lists { feed.entries(in: list, readEntity) }
   }
 
   private static func readEntity(_ entity: JSONValue, _ entry: inout Entry) {

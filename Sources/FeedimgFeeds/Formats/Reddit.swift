@@ -3,17 +3,11 @@ import FeedimgModel
 
 /// Listings of the Reddit API, with pictures, galleries and links.
 enum Reddit {
-  static func read(_ document: JSONText, _ feed: inout FeedBuilder) throws(JSONError) {
+  static func read(_ document: JSONValue, _ feed: inout FeedBuilder) {
+    var listings = [document]
     // The comments of a post are two listings.
-    var listings: [JSONText] = []
-    if document.isArray {
-      try document.forEachElement { listing in listings.append(listing) }
-    } else {
-      listings = [document]
-    }
-    for listing in listings {
-      try feed.entries(in: try listing.member("data")?.member("children") ?? listing, readThing)
-    }
+    if case .array(let elements) = document { listings = elements }
+    for listing in listings { feed.entries(in: listing["data"]?["children"] ?? listing, readThing) }
   }
 
   private static func readThing(_ thing: JSONValue, _ entry: inout Entry) {

@@ -44,7 +44,7 @@ final class XMLFeed: MarkupHandling {
 
   func start(_ element: MarkupElement) {
     let outer = open.last?.base ?? bases.last ?? nil
-    let base = element.attributes["xml:base"]?.nonBlank.map { URLReference.resolve($0, base: outer) } ?? outer
+    let base = URLReference.base(element.attributes["xml:base"], outer: outer)
     if level == 0, open.isEmpty {
       let name = element.name.lowercased()
       let isExpected = format == .rss ? ["rss", "rdf"].contains(name) : ["feed", "entry"].contains(name)
@@ -57,7 +57,7 @@ final class XMLFeed: MarkupHandling {
       return bases.append(base)
     }
     let node = XMLNode(element, base: base)
-    length += XMLNode.minimumLength
+    length += node.length
     if length <= FeedLimits.entryLength { open.last?.children.append(node) }
     open.append(node)
   }
@@ -88,7 +88,9 @@ final class XMLFeed: MarkupHandling {
   private func read(_ node: XMLNode, _ read: (XMLNode, inout Entry) -> Void) {
     let id = ["guid", "id"].lazy.compactMap { node.child($0)?.text.nonBlank }.first
     feed.entry(id) { entry in
-      guard length <= FeedLimits.entryLength else { return entry.reportLength() }
+      guard length <= FeedLimits.entryLength else {
+        return entry.report(nil, "longer than the limit of \(FeedLimits.entryLength >> 20) MiB")
+      }
       read(node, &entry)
     }
   }
@@ -96,8 +98,9 @@ final class XMLFeed: MarkupHandling {
   /// Uses the address of the site as base, as readers do if they do not know the address of the feed.
   private func useAsBase(_ link: XMLNode) {
     let isOther = link.attributes["rel"].map { $0 != "self" && $0 != "alternate" } ?? false
-    guard bases.last == .some(nil), !isOther, let text = (link.attributes["href"] ?? link.text).nonBlank,
-      let url = try? ImageURL(URLReference.cleaned(text))
+    guard bases.last == .some(nil), !isOther,
+      let base = URLReference.base(link.attributes["href"] ?? link.text, outer: nil),
+      let url = try? ImageURL(base)
     else { return }
     bases = bases.map { $0 ?? url.text }
   }

@@ -1,8 +1,5 @@
 /// An element of an entry with everything in it.
 final class XMLNode {
-  /// The memory of an element without text, in bytes, for the limit of an entry.
-  static let minimumLength = 256
-
   let name: String
   let isMedia: Bool
   let attributes: [String: String]
@@ -18,6 +15,11 @@ final class XMLNode {
     isMedia = element.prefix == "media" || element.namespace?.contains("search.yahoo.com/mrss") == true
     attributes = element.attributes
     self.base = base
+  }
+
+  /// The memory of the element without its content, roughly, in bytes.
+  var length: Int {
+    attributes.reduce(256 + (base?.utf8.count ?? 0)) { $0 + $1.key.utf8.count + $1.value.utf8.count }
   }
 
   var text: String { String(decoding: bytes, as: UTF8.self) }

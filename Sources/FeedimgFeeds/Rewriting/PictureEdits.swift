@@ -33,7 +33,7 @@ struct PictureEdits {
       let attributes = tag.attributes.map { (name: $0.name, value: PlacedText(html, $0.value)) }
       if tag.name == "base", !hasBase, let reference = attributes.text("href")?.nonBlank {
         hasBase = true
-        base = URLReference.resolve(URLReference.cleaned(reference), base: base)
+        base = URLReference.base(reference, outer: base)
       }
       replace(tag.name, attributes, base: base)
     }

@@ -70,8 +70,7 @@ struct XMLFeedEdits {
         mediaPrefixes.insert(String(attribute.name.dropFirst(6)))
       }
     }
-    let outer = open.last.map(\.base) ?? base
-    let base = attributes.text("xml:base")?.nonBlank.map { URLReference.resolve($0, base: outer) } ?? outer
+    let base = URLReference.base(attributes.text("xml:base"), outer: open.last.map(\.base) ?? base)
     let content = content(of: tag.name, attributes)
     open.append(Open(name: tag.name, base: base, content: content.map { ($0, PlacedText()) }))
     replaceAttributes(tag.name, attributes, base: base)

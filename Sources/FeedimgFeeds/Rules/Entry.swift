@@ -34,10 +34,6 @@ struct Entry {
     faults.append(place.map { "`\($0)`: \(message)" } ?? message)
   }
 
-  mutating func reportLength() {
-    report(nil, "longer than the limit of \(FeedLimits.entryLength >> 20) MiB")
-  }
-
   /// The absolute URL of a reference; nil if it is blank, or if it is invalid, which is reported.
   ///
   /// `ignoresOtherSchemes` accepts schemes other than http and https in silence.
@@ -48,9 +44,8 @@ struct Entry {
       return try ImageURL(URLReference.resolve(reference, base: base))
     } catch {
       if case .scheme = error, ignoresOtherSchemes { return nil }
-      let shown = ImageURL.withoutCredentials(reference.count > 80 ? reference.prefix(77) + "..." : reference)
       let hint = error == .relative ? ", and the document has no base URL" : ""
-      report(place, "expected an http or https URL, but `\(shown)` \(error)\(hint)")
+      report(place, "expected an http or https URL, but `\(ImageURL.shown(reference))` \(error)\(hint)")
       return nil
     }
   }

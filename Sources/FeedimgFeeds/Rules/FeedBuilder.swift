@@ -37,35 +37,27 @@ struct FeedBuilder {
   /// - Throws: ``FeedError`` for text that is not JSON, and for a document that is neither an object nor an array.
   mutating func read(
     _ bytes: [UInt8],
-    _ read: (JSONText, inout FeedBuilder) throws(JSONError) -> Void
+    _ read: (JSONValue, inout FeedBuilder) -> Void
   ) throws(FeedError) {
-    var scalar: JSONValue?
+    let document: JSONValue
     do throws(JSONError) {
-      try JSONText.read(bytes) { text throws(JSONError) in
-        if text.isObject || text.isArray { try read(text, &self) } else { scalar = try text.value() }
-      }
+      document = try JSONReader.value(in: bytes)
     } catch {
       throw FeedError(.malformed, "not JSON: \(error.message)", line: error.line, column: error.column)
     }
-    guard let scalar else { return }
-    throw FeedError(.otherFormat, "expected an object or an array, found \(scalar.kind)")
+    switch document {
+    case .object, .array: read(document, &self)
+    default: throw FeedError(.otherFormat, "expected an object or an array, found \(document.kind)")
+    }
   }
 
-  /// Reads entries of JSON: one value, or the elements of an array one after another.
-  mutating func entries(
-    in text: JSONText,
-    _ read: (JSONValue, inout Entry) -> Void
-  ) throws(JSONError) {
-    guard text.isArray else { return try entry(text, read) }
-    try text.forEachElement { element throws(JSONError) in try entry(element, read) }
+  /// Reads entries of JSON: one value, or the elements of an array.
+  mutating func entries(in value: JSONValue, _ read: (JSONValue, inout Entry) -> Void) {
+    guard case .array(let elements) = value else { return entry(value, read) }
+    for element in elements { entry(element, read) }
   }
 
-  private mutating func entry(
-    _ text: JSONText,
-    _ read: (JSONValue, inout Entry) -> Void
-  ) throws(JSONError) {
-    guard text.length <= FeedLimits.entryLength else { return entry(nil) { $0.reportLength() } }
-    let value = try text.value()
+  private mutating func entry(_ value: JSONValue, _ read: (JSONValue, inout Entry) -> Void) {
     entry(value.identifier) { entry in
       guard case .object = value else { return entry.report(nil, "expected an object, found \(value.kind)") }
       read(value, &entry)

@@ -1,7 +1,11 @@
-/// The limits of a document's entries and warnings.
+/// The limits of the parts of a document.
 enum FeedLimits {
-  /// The length limit of an entry, in bytes; a longer one is skipped with a warning.
+  /// The length limit of an entry of RSS or Atom, in bytes; a longer one is skipped with a warning.
   static let entryLength = 16 << 20
+  /// The length limit of a base URL in a document, in bytes; a longer one is ignored.
+  ///
+  /// Each relative reference copies its base, so a long base would multiply the memory for a document.
+  static let baseLength = 1 << 10
   /// The most warnings to keep.
   static let warnings = 100
 }

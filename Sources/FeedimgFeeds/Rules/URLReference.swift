@@ -30,6 +30,15 @@ enum URLReference {
     return cleaned.isEmpty ? nil : try? ImageURL(resolve(cleaned, base: base))
   }
 
+  /// The base that an element sets, such as with `xml:base`, as a URL.
+  ///
+  /// - Returns: The outer base if the reference is blank, or if the URL is longer than ``FeedLimits/baseLength``.
+  static func base(_ reference: String?, outer: String?) -> String? {
+    guard let reference = reference?.nonBlank else { return outer }
+    let base = resolve(cleaned(reference), base: outer)
+    return base.utf8.count <= FeedLimits.baseLength ? base : outer
+  }
+
   /// Resolves a reference (RFC 3986 §5.2.2).
   ///
   /// - Parameters:
@@ -38,22 +47,24 @@ enum URLReference {
   /// - Returns: The reference itself if it is absolute, or cannot be resolved.
   static func resolve(_ reference: String, base: String?) -> String {
     guard !hasScheme(reference) else { return reference }
-    guard let base, let scheme = base.firstRange(of: "://") else {
+    let base = Array((base ?? "").utf8)
+    guard let colon = base.firstIndex(of: UInt8(ascii: ":")), base[colon...].starts(with: "://".utf8) else {
       return reference.hasPrefix("//") ? "https:" + reference : reference
     }
-    if reference.hasPrefix("//") { return String(base[..<scheme.lowerBound]) + ":" + reference }
-    let rest = base[scheme.upperBound...]
-    let pathStart = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-    let origin = base[..<pathStart]
-    let fragmentStart = rest[pathStart...].firstIndex(of: "#") ?? rest.endIndex
-    let queryStart = rest[pathStart..<fragmentStart].firstIndex(of: "?") ?? fragmentStart
-    let basePath = rest[pathStart..<queryStart]
-    if reference.hasPrefix("#") { return String(base[..<fragmentStart]) + reference }
-    if reference.hasPrefix("?") { return origin + basePath + reference }
-    let tail = reference.firstIndex { $0 == "?" || $0 == "#" } ?? reference.endIndex
-    let path = reference[..<tail]
-    let folder = basePath.lastIndex(of: "/").map { basePath[...$0] } ?? "/"
-    return origin + withoutDots(path.hasPrefix("/") ? path : folder + path) + reference[tail...]
+    let reference = Array(reference.utf8)
+    if reference.starts(with: "//".utf8) { return text(base[...colon] + reference) }
+    let pathStart = base[(colon + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? base.endIndex
+    let fragmentStart = base[pathStart...].firstIndex(of: UInt8(ascii: "#")) ?? base.endIndex
+    if reference.first == UInt8(ascii: "#") { return text(base[..<fragmentStart] + reference) }
+    let queryStart = base[pathStart..<fragmentStart].firstIndex(of: UInt8(ascii: "?")) ?? fragmentStart
+    if reference.first == UInt8(ascii: "?") { return text(base[..<queryStart] + reference) }
+    let tail = reference.firstIndex { "?#".utf8.contains($0) } ?? reference.endIndex
+    var path = reference[..<tail]
+    if path.first != slash {
+      let folder = base[pathStart..<queryStart]
+      path = (folder.lastIndex(of: slash).map { folder[...$0] } ?? [slash]) + path
+    }
+    return text(base[..<pathStart] + withoutDots(path) + reference[tail...])
   }
 
   private static func hasScheme(_ reference: String) -> Bool {
@@ -64,20 +75,27 @@ enum URLReference {
     return reference[..<end].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
   }
 
-  /// A path without `.` and `..` segments (RFC 3986 §5.2.4).
-  private static func withoutDots(_ path: Substring) -> String {
-    var kept: [Substring] = []
-    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-    for (index, segment) in segments.enumerated() {
-      let isLast = index == segments.count - 1
-      switch segment {
-      case ".": if isLast { kept.append("") }
-      case "..":
-        _ = kept.popLast()
-        if isLast { kept.append("") }
-      default: kept.append(segment)
+  /// A path without `.` and `..` segments (RFC 3986 §5.2.4); it begins with a slash.
+  private static func withoutDots(_ path: ArraySlice<UInt8>) -> [UInt8] {
+    let hasDots = zip(path, path.dropFirst()).contains { $0 == slash && $1 == UInt8(ascii: ".") }
+    guard hasDots else { return Array(path) }
+    var (result, start) = ([UInt8](), path.startIndex)
+    while start < path.endIndex {
+      let end = path[(start + 1)...].firstIndex(of: slash) ?? path.endIndex
+      let segment = path[(start + 1)..<end]
+      let isUp = segment.elementsEqual("..".utf8)
+      if isUp { result.removeSubrange((result.lastIndex(of: slash) ?? 0)...) }
+      if !isUp, !segment.elementsEqual(".".utf8) {
+        result += path[start..<end]
+      } else if end == path.endIndex {
+        result.append(slash)
       }
+      start = end
     }
-    return "/" + kept.joined(separator: "/")
+    return result
   }
+
+  private static let slash = UInt8(ascii: "/")
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }

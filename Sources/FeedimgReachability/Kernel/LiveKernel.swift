@@ -95,7 +95,7 @@ final class LiveKernel: KernelQuerying {
     return lower
   }
 
-  func isDialledByTunnel(_ link: Link) -> Bool {
+  func isPPPOverTunnel(_ link: Link) -> Bool {
     // pppd writes its process number to a file named after the interface. In `stat`, the second word after
     // the program's name is the number of the parent process, which may be the tunnel program.
     guard let number = files.read("/run/\(link.name).pid")?.prefix(while: \.isNumber), !number.isEmpty,

@@ -72,6 +72,6 @@ extension RecordedKernel: KernelQuerying {
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks.first }
   func isLeasedByPhone(_ link: Link) -> Bool { false }
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] { [] }
-  func isDialledByTunnel(_ link: Link) -> Bool { false }
+  func isPPPOverTunnel(_ link: Link) -> Bool { false }
   func carriersOfPPPoE() -> [String] { [] }
 }

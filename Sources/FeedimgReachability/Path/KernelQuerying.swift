@@ -20,8 +20,8 @@ protocol KernelQuerying {
   func isLeasedByPhone(_ link: Link) -> Bool
   /// The links that sysfs shows below a link, for links whose messages do not name them.
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link]
-  /// Whether the peer of a dialled connection is a program or host other than a modem, if that is known.
-  func isDialledByTunnel(_ link: Link) -> Bool
+  /// Whether a PPP connection leads through a tunnel program instead of a modem, if that is known.
+  func isPPPOverTunnel(_ link: Link) -> Bool
   /// The names of the interfaces that carry PPPoE sessions, one for each session.
   func carriersOfPPPoE() -> [String]
 }

@@ -12,8 +12,8 @@ enum LinkStacking: Hashable, Sendable {
   case ports
   /// A tunnel, whose packets take their own route to its remote end. The address may be unknown.
   case tunnel(to: IPAddress?)
-  /// A dialled connection: over a serial line to a modem, or over Ethernet.
-  case dialled
+  /// A PPP connection: over a serial line to a modem, over Ethernet, or over a tunnel.
+  case ppp
 
   /// Determines the layer below a link; asks for a device in sysfs only if that matters.
   init(_ link: Link, hasDevice: () -> Bool) {
@@ -26,13 +26,13 @@ enum LinkStacking: Hashable, Sendable {
       self = Self.lower(of: link, else: .end)
     case "xfrm":
       self = Self.lower(of: link, else: .tunnel(to: nil))
-    case "ppp": self = .dialled
+    case "ppp": self = .ppp
     case _ where link.isTunnel: self = .tunnel(to: link.remote)
     case nil where link.hardwareType == HardwareType.none:
       // A modem without Ethernet headers looks the same, but has a device.
       self = link.parentDevice != nil || hasDevice() ? .end : .tunnel(to: nil)
     case nil where link.hardwareType == HardwareType.ppp && link.parentDevice == nil:
-      self = .dialled
+      self = .ppp
     default: self = .end
     }
   }

@@ -65,10 +65,10 @@ extension NetworkState {
 
   /// Adds the cost of a second path, which some of the data takes.
   mutating func join(_ other: NetworkState) {
+    isRoaming = isRoaming || other.isRoaming
     guard other.metered.rank > metered.rank else { return }
     metered = other.metered
     meteredReason = "\(other.meteredReason), over `\(other.device ?? "")`"
-    isRoaming = isRoaming || other.isRoaming
   }
 }
 

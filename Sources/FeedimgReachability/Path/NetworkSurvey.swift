@@ -14,17 +14,22 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
   /// The current state of the network.
   ///
   /// The protocol of the last server that responded decides, if it has a path. Otherwise IPv4 decides,
-  /// because nearly every server has it, and then IPv6. If the two paths differ, some data takes the other
-  /// one too, so that the dearer path decides the cost.
+  /// because nearly every server has it, and then IPv6. A path over a suspended modem does not count. If the
+  /// two paths differ, some data takes the other one too, so that the dearer path decides the cost.
   func state() throws(NetlinkError) -> NetworkState {
     let resolver = PathResolver(kernel: kernel, peer: peer)
-    let families: [AddressFamily] = peer?.isGlobal == true && peer?.family == .v6 ? [.v6, .v4] : [.v4, .v6]
+    let families: [AddressFamily] = peer?.isPublic == true && peer?.family == .v6 ? [.v6, .v4] : [.v4, .v6]
     var obstacles: [AddressFamily: String] = [:]
+    var suspension: String?
     for family in families {
       switch try find(family, resolver) {
       case .none(let obstacle): obstacles[family] = obstacle
       case .path(let path):
         var state = try describeAll(path, resolver)
+        if state.kind == .offline {
+          suspension = suspension ?? state.reason
+          continue
+        }
         if family == families[0], let other = try otherPath(families[1], than: path, resolver) {
           state.join(describe(other))
         }
@@ -32,8 +37,8 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
       }
     }
     // The reason of IPv4 is the most helpful one, unless IPv6 lacks only an address.
-    let reason = obstacles[.v6] == Self.noGlobalAddress ? Self.noGlobalAddress : obstacles[.v4]
-    return .offline(reason ?? NoRoute.missing.rawValue)
+    let obstacle = obstacles[.v6] == Self.noGlobalAddress ? Self.noGlobalAddress : obstacles[.v4]
+    return .offline(suspension ?? obstacle ?? NoRoute.missing.rawValue)
   }
 
   private static var noGlobalAddress: String { "this host has no global IPv6 address" }
@@ -48,13 +53,14 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
     return .none(Self.noGlobalAddress)
   }
 
-  /// The state with the cost of all next hops of a route.
+  /// The state of the first next hop whose modem is not suspended, with the cost of all next hops of the route.
   private func describeAll(
     _ path: NetworkPath,
     _ resolver: PathResolver<Kernel>
   ) throws(NetlinkError) -> NetworkState {
-    var state = describe(path)
-    for way in try resolver.pathsOfOtherNextHops(path) { state.join(describe(way)) }
+    let states = try ([path] + resolver.pathsOfOtherNextHops(path)).map { describe($0) }
+    var state = states.first { $0.kind != .offline } ?? states[0]
+    for other in states { state.join(other) }
     return state
   }
 
@@ -85,6 +91,7 @@ struct NetworkSurvey<Kernel: KernelQuerying> {
     return [.ssid(ssid), device]
   }
 
+  /// The state of a path; offline if its modem is suspended.
   private func describe(_ path: NetworkPath) -> NetworkState {
     var metering = Metering(end: path.end, wireless: wirelessNetwork(path), gateway: path.nextHop.gateway)
     guard let link = path.links.last else { return NetworkState(path, metering) }

@@ -4,7 +4,7 @@ import FeedimgSystem
 /// Finds the path of packets to the internet, from the route down to the hardware.
 ///
 /// The kernel looks up one route as it would for a packet. Then the resolver reads only the links on that
-/// path. Only bridges, tunnels and dialled connections need a list of links.
+/// path. Only bridges, tunnels and PPP connections need a list of links.
 struct PathResolver<Kernel: KernelQuerying> {
   /// The longest path.
   ///
@@ -23,10 +23,10 @@ struct PathResolver<Kernel: KernelQuerying> {
   /// The destinations for the route lookup, the best first; feedimg never sends anything to them.
   ///
   /// The route to the last server that responded is the path of the data, even if routes differ by
-  /// destination. Only a global address counts, because the route to a local server would hide the cost of
+  /// destination. Only a public address counts, because the route to a local server would hide the cost of
   /// the internet.
   private func probes(_ family: AddressFamily) -> [IPAddress] {
-    guard let peer, peer.family == family, peer.isGlobal else { return family.probes }
+    guard let peer, peer.family == family, peer.isPublic else { return family.probes }
     return [peer] + family.probes
   }
 
@@ -108,7 +108,7 @@ struct PathResolver<Kernel: KernelQuerying> {
       let reason = "is on a link of another namespace, as in containers"
       return finish(path, with: link.classed(.ethernet, isVirtual: true, reason))
     case .ports: return try gather(try ports(of: link), below: path)
-    case .dialled: return try followDialledConnection(link, path)
+    case .ppp: return try followPPP(link, path)
     case .tunnel(nil) where link.kind == nil:
       // Several connections of one modem look like tunnels, but have the modem below.
       if let lower = try kernel.lowerLinks(of: link).first { return try descend(to: lower, path) }
@@ -137,13 +137,13 @@ struct PathResolver<Kernel: KernelQuerying> {
     for link in links {
       if case .path(let found) = try descend(to: link, path) { paths.append(found) }
     }
-    let bottom = path.links.last?.name ?? ""
+    let upper = path.links.last?.name ?? ""
     if paths.contains(where: { !$0.end.isVirtual }) { paths.removeAll { $0.end.isVirtual } }
     guard let first = paths.first else {
-      return finish(path, with: .unclear("no link below `\(bottom)` is usable"))
+      return finish(path, with: .unclear("no link below `\(upper)` is usable"))
     }
     guard paths.allSatisfy({ $0.end.medium == first.end.medium }) else {
-      let reason = "the links below `\(bottom)` are of several kinds"
+      let reason = "the links below `\(upper)` are of several kinds"
       return finish(path, with: LinkClass(medium: .other, reason: reason))
     }
     // If one of them is a phone, the dearer class decides.
@@ -228,7 +228,7 @@ extension PathResolver {
   private func hostRouted(_ links: [Link]) -> Link? {
     var carriers: Set<Int32> = []
     for family in AddressFamily.allCases {
-      for route in (try? kernel.hostRoutes(family)) ?? [] where route.destination?.isGlobal == true {
+      for route in (try? kernel.hostRoutes(family)) ?? [] where route.destination?.isPublic == true {
         carriers.insert(route.nextHop.index)
       }
     }
@@ -263,16 +263,16 @@ extension Link {
 }
 
 extension PathResolver {
-  /// Finds the link that carries a dialled connection (PPP).
+  /// Finds the link that carries a PPP connection.
   ///
   /// The kernel does not report which session belongs to which interface. Therefore each interface has a
   /// session only if there are as many PPPoE sessions as PPP interfaces.
-  func followDialledConnection(_ call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+  func followPPP(_ link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
     let carriers = kernel.carriersOfPPPoE()
-    guard !carriers.isEmpty else { return try followLine(of: call, path) }
+    guard !carriers.isEmpty else { return try followLine(of: link, path) }
     let links = try kernel.links(.all)
     guard links.count(where: { $0.hardwareType == HardwareType.ppp }) <= carriers.count else {
-      return finish(path, with: call.classed(.other, "is a dialled connection, over Ethernet or a modem"))
+      return finish(path, with: link.classed(.other, "is a PPP connection, over Ethernet or a modem"))
     }
     return try gather(links.filter { carriers.contains($0.name) }, below: path)
   }
@@ -280,18 +280,18 @@ extension PathResolver {
   /// Follows a connection without PPPoE: over a modem, or over a tunnel program that pppd uses.
   ///
   /// Assumes a modem if nothing decides, because treating its data as free would cost the user.
-  private func followLine(of call: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
-    if kernel.isDialledByTunnel(call) {
+  private func followLine(of link: Link, _ path: NetworkPath) throws(NetlinkError) -> PathFinding {
+    if kernel.isPPPOverTunnel(link) {
       var path = path
       path.isTunnelled = true
-      return try followTunnel(call, to: nil, path)
+      return try followTunnel(link, to: nil, path)
     }
-    let reason = "is a dialled connection over a serial line, as with mobile modems"
-    return finish(path, with: call.classed(.cellular, reason))
+    let reason = "is a PPP connection over a serial line, as with mobile modems"
+    return finish(path, with: link.classed(.cellular, reason))
   }
 }
 
-/// The command line of pppd, which dials a connection.
+/// The command line of pppd, which sets up a PPP connection.
 enum PPPCommand {
   /// Whether the words of a command line show that the connection is a tunnel: they name no serial port, but a
   /// program for tunnels.

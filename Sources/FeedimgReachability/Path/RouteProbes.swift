@@ -23,23 +23,6 @@ extension IPAddress {
     AddressFamily.allCases.flatMap(\.probes).contains { $0.source()?.isUnspecified == false }
   }
 
-  /// Whether a route to the address may lead to the internet: all but private, local and multicast addresses.
-  ///
-  /// Laboratories use the addresses for documentation (RFC 5737) as the internet.
-  var isGlobal: Bool {
-    switch self {
-    case .v4(let value):
-      let special: [(UInt32, UInt32)] = [
-        (0, 8), (0x0a00_0000, 8), (0x6440_0000, 10), (0x7f00_0000, 8), (0xa9fe_0000, 16), (0xac10_0000, 12),
-        (0xc0a8_0000, 16), (0xe000_0000, 3),
-      ]
-      return !special.contains { prefix, length in value >> (32 - length) == prefix >> (32 - length) }
-    case .v6(let high, _):
-      // All global unicast addresses are in 2000::/3 (RFC 4291 §2.4).
-      return high >> 61 == 1
-    }
-  }
-
   /// Whether servers on the internet can reply to this source address.
   ///
   /// False for IPv6 loopback (RFC 4291), link-local (fe80::/10) and unique local addresses (fc00::/7, RFC

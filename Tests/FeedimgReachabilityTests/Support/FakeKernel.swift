@@ -15,7 +15,7 @@ struct FakeKernel: KernelQuerying {
   var networks: [String: WirelessNetwork] = [:]
   var pppoe: [String] = []
   var leasedByPhone: Set<String> = []
-  var dialledTunnels: Set<String> = []
+  var tunnelsOfPPP: Set<String> = []
   /// The index of the link that sysfs shows below one.
   var lower: [String: Int32] = [:]
   var refusal: NetlinkError?
@@ -51,7 +51,7 @@ struct FakeKernel: KernelQuerying {
   func hasDevice(_ link: Link) -> Bool { devices[link.name] != nil }
   func wirelessNetwork(of link: Link) -> WirelessNetwork? { networks[link.name] }
   func isLeasedByPhone(_ link: Link) -> Bool { leasedByPhone.contains(link.name) }
-  func isDialledByTunnel(_ link: Link) -> Bool { dialledTunnels.contains(link.name) }
+  func isPPPOverTunnel(_ link: Link) -> Bool { tunnelsOfPPP.contains(link.name) }
   func lowerLinks(of link: Link) throws(NetlinkError) -> [Link] {
     links.filter { $0.index == lower[link.name] }
   }

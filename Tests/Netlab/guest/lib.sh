@@ -328,7 +328,7 @@ world_up() {
     ip netns add world; ip netns add unused
     ip link set lo up; world_ip link set lo up
     world_ip addr add $INTERNET4/32 dev lo
-    world_ip addr add 198.51.100.10/32 dev lo       # VPN server
+    world_ip addr add 9.9.9.10/32 dev lo       # VPN server
     world_ip -6 addr add $INTERNET6/128 dev lo nodad
     world sysctl -qw net.ipv4.ip_forward=1
     # two network cards on one cable: one for the computer, one for the world

@@ -1,6 +1,6 @@
 # A tunnel in a tunnel: GRE in WireGuard over cellular
 wwan_up
-wg_up 198.51.100.10
+wg_up 9.9.9.10
 wg_quick_rules
 ip link add gre1 type gre local 10.9.0.2 remote 203.0.113.9
 ip link set gre1 up

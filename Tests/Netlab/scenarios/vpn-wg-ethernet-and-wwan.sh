@@ -1,7 +1,7 @@
 # WireGuard over Ethernet, then over cellular
 wwan_up 700
 eth_up
-wg_up 198.51.100.10
+wg_up 9.9.9.10
 wg_quick_rules
 eth_back() { ip link set eth0 up; eth_route; }
 watch '{"kind":"ethernet","vpn":true,"via":[["wg0","eth0"]]}'
