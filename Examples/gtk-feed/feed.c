@@ -145,5 +145,8 @@ int main(int count, char **arguments) {
         if (*line) gtk_string_list_append(feed.items, line);
     g_autoptr(GtkApplication) app = gtk_application_new("org.example.Feed", G_APPLICATION_NON_UNIQUE);
     g_signal_connect(app, "activate", G_CALLBACK(show_feed), &feed);
-    return g_application_run(G_APPLICATION(app), 0, NULL);
+    int status = g_application_run(G_APPLICATION(app), 0, NULL);
+    // The end of the loader records the data used.
+    g_object_unref(feed.loader);
+    return status;
 }

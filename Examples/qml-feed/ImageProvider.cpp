@@ -13,11 +13,9 @@ public:
     Response(feedimg_loader *loader, const QByteArray &json, const QSize &size)
     {
         feedimg_pixel_request pixels = FEEDIMG_PIXEL_REQUEST_INIT;
-        if (size.width() > 0 || size.height() > 0) {
-            // QML leaves out a side that follows from the other one.
-            pixels.width = size.width() > 0 ? size.width() : unlimited;
-            pixels.height = size.height() > 0 ? size.height() : unlimited;
-        }
+        // QML leaves out a side that follows from the other one.
+        pixels.width = qMax(size.width(), 0);
+        pixels.height = qMax(size.height(), 0);
         feedimg_load_options options = FEEDIMG_LOAD_OPTIONS_INIT;
         options.pixels = &pixels;
         feedimg_item *item = nullptr;
@@ -44,8 +42,6 @@ public:
     }
 
 private:
-    static constexpr double unlimited = 32767;
-
     feedimg_load *load = nullptr;
     QImage image;
     QString error;

@@ -49,15 +49,13 @@ extension CachePolicy {
 
 extension DecodeRequest {
   fileprivate init(_ request: feedimg_pixel_request) throws(CallError) {
-    let hasSize = request.width > 0 && request.height > 0
-    let size = DisplaySize(
-      width: request.width,
-      height: request.height,
-      scale: request.scale > 0 ? request.scale : 1,
-      fitting: request.fills == 0 ? .fit : .fill
-    )
     self.init(
-      hasSize ? size : nil,
+      DisplaySize(
+        maximumWidth: request.width,
+        maximumHeight: request.height,
+        scale: request.scale,
+        fitting: request.fills == 0 ? .fit : .fill
+      ),
       format: .bgra,
       damage: request.shows_damage == 0 ? .refuse : .show,
       processors: try readProcessors(request.processors, request.processor_count)

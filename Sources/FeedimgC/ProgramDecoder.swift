@@ -14,13 +14,13 @@ final class ProgramDecoder: ImageDecoding, @unchecked Sendable {
   /// They stay, because a new thread may use another malloc arena, and the memory of each arena stays with the process.
   private let idle = Mutex<[ThreadExecutor]>([])
   let mediaTypes: [String]
-  var width: Int { decoder.threads }
+  var width: Int { max(1, decoder.threads) }
 
   /// - Throws: ``CallError`` if a member is missing.
   init(_ decoder: feedimg_decoder) throws(CallError) {
     mediaTypes = list(try given(text(decoder.media_types), "decoder.media_types"))
-    guard (1...64).contains(decoder.threads) else {
-      throw CallError(FEEDIMG_ERROR_ARGUMENT, "`decoder.threads` is \(decoder.threads); expected 1 to 64")
+    guard (0...64).contains(decoder.threads) else {
+      throw CallError(FEEDIMG_ERROR_ARGUMENT, "`decoder.threads` is \(decoder.threads); expected 0 to 64")
     }
     _ = (try given(decoder.decode, "decoder.decode"), try given(decoder.release, "decoder.release"))
     self.decoder = decoder
@@ -96,7 +96,7 @@ extension feedimg_pixel_request {
   fileprivate init(_ request: DecodeRequest) {
     self.init()
     size = MemoryLayout<feedimg_pixel_request>.stride
-    (width, height) = (request.size?.width ?? 0, request.size?.height ?? 0)
+    (width, height) = request.size?.limits ?? (0, 0)
     (scale, fills) = (request.size?.scale ?? 1, request.size?.fitting == .fill ? 1 : 0)
     shows_damage = request.damage == .show ? 1 : 0
   }

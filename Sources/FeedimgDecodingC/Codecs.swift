@@ -27,7 +27,7 @@ private struct Codecs: @unchecked Sendable {
       to: feedimg_decoder(
         size: MemoryLayout<feedimg_decoder>.stride,
         media_types: UnsafePointer(strdup(codecs.mediaTypes.joined(separator: ","))),
-        threads: min(codecs.width, 64),
+        threads: codecs.width,
         decode: { out, bytes, length, request, stop, _ in
           guard let out, feedimg_decoded.hasHandle(out), let bytes, let request, let stop else {
             return FEEDIMG_ERROR_ARGUMENT.rawValue
@@ -59,15 +59,13 @@ public func feedimg_codecs() -> UnsafePointer<feedimg_decoder>? { Codecs.shared.
 extension DecodeRequest {
   /// Reads each member by itself, because the struct of an older header is shorter.
   init(_ request: UnsafePointer<feedimg_pixel_request>) {
-    let (width, height, scale) = (request.pointee.width, request.pointee.height, request.pointee.scale)
-    let size = DisplaySize(
-      width: width,
-      height: height,
-      scale: scale > 0 ? scale : 1,
-      fitting: request.pointee.fills == 0 ? .fit : .fill
-    )
     self.init(
-      width > 0 && height > 0 ? size : nil,
+      DisplaySize(
+        maximumWidth: request.pointee.width,
+        maximumHeight: request.pointee.height,
+        scale: request.pointee.scale,
+        fitting: request.pointee.fills == 0 ? .fit : .fill
+      ),
       format: .bgra,
       damage: request.pointee.shows_damage == 0 ? .refuse : .show
     )

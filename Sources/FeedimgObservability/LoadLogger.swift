@@ -11,7 +11,9 @@ public import Logging
 /// - trace: progress
 /// - debug: all other steps
 ///
-/// The metadata contains URLs without user, password and query, which may be secret.
+/// The metadata contains URLs without user, password and query, which may be secret. `url` is the URL that the
+/// policy chose or that failed. Lines of other steps have the URLs of the item as `original` and `thumbnail`.
+/// All lines of one load have the same `load`.
 public struct LoadLogger: LoadObserving {
   private let logger: Logger
 
@@ -28,8 +30,13 @@ public struct LoadLogger: LoadObserving {
   private func metadata(_ event: LoadEvent) -> Logger.Metadata {
     var metadata: Logger.Metadata = ["load": "\(event.load)"]
     if let id = event.item.id { metadata["item"] = "\(id)" }
-    if let url = (event.item.original ?? event.item.thumbnail)?.url {
+    if let url = event.step.url {
       metadata["url"] = "\(Self.plain(url))"
+    } else {
+      // The step does not tell which of them the policy chose.
+      for variant in [event.item.original, event.item.thumbnail].compactMap(\.self) {
+        metadata[variant.role.rawValue] = "\(Self.plain(variant.url))"
+      }
     }
     switch event.step {
     case .decided(let resolution):
@@ -72,6 +79,15 @@ extension LoadEvent.Step {
     case .finished, .cancelled, .notRevalidated: .info
     case .progress: .trace
     default: .debug
+    }
+  }
+
+  /// The URL that was chosen or that failed; nil if the step tells none.
+  fileprivate var url: ImageURL? {
+    switch self {
+    case .decided(let resolution): resolution.url
+    case .retried(let error, _), .failed(let error), .notRevalidated(let error): error.url
+    default: nil
     }
   }
 

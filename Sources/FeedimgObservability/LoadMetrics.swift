@@ -62,9 +62,10 @@ public final class LoadMetrics: LoadObserving {
     case .progress(let progress):
       let received = progress.received.bytes
       let before = state.withLock { $0.received.updateValue(received, forKey: load) } ?? 0
-      // A restarted transfer counts from zero.
+      // The service reports no requests. Its next transfer for the load also counts from zero.
       counter("feedimg_received_bytes_total").increment(by: received - (received < before ? 0 : before))
-    case .verified, .revalidated, .notRevalidated: state.withLock { $0.received[load] = nil }
+    // The response to a request counts from zero, unless `resumed` follows.
+    case .requested, .verified, .revalidated, .notRevalidated: state.withLock { $0.received[load] = nil }
     case .finished(let source): end(event, source.rawValue)
     case .failed(let error): end(event, error.code == .nothingToShow ? "placeholder" : "failed")
     case .cancelled: end(event, "cancelled")

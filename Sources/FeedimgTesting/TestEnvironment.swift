@@ -48,6 +48,7 @@ public final class TestEnvironment: Sendable {
     network = ScriptedNetwork(kind)
     var configuration = configuration
     configuration.configurationFolder = folder + "/config"
+    configuration.systemFolder = folder + "/system"
     configuration.environment = ["HOME": folder]
     let (catalog, time) = (try PolicyCatalog(configuration), clock)
     let (settings, isDecoding) = (SettingsStore(folder: folder + "/config"), configuration.decoder != nil)

@@ -297,8 +297,8 @@ static gboolean load_cancelled(GCancellable *cancellable, gpointer payload) {
 /**
  * feedimg_gtk_loader_load_async:
  * @item: an item as JSON.
- * @width: the width of the texture in pixels; 0 for the width of the image, -1 for no texture.
- * @height: the height of the texture in pixels; 0 for the height of the image.
+ * @width: the width of the texture in pixels; 0 for no limit, -1 for no texture.
+ * @height: the height of the texture in pixels; 0 for no limit.
  * @cancellable: (nullable): ends the load.
  * @callback: (scope async) (closure user_data): called when the load has ended.
  * @user_data: the data for @callback.

@@ -101,21 +101,29 @@ static const void *animated_file(size_t *length, const feedimg_presentation *pre
     return feedimg_image_bytes(length, image);
 }
 
-/* Draws the pixels of a presentation, and plays its animation. An animation that plays already goes on. */
-static void draw(FeedimgPaintable *self, const feedimg_presentation *next) {
+/* Draws the pixels of a presentation, and plays its animation. An animation that plays already continues.
+ *
+ * Returns whether the view must be drawn again. */
+static gboolean draw(FeedimgPaintable *self, const feedimg_presentation *next) {
     size_t length = 0, size = 0;
     const void *file = animated_file(&length, next);
     const void *playing = self->animation ? animated_file(&size, self->presentation) : NULL;
     // A new version has the URL of the earlier one. The same version may be at another address.
-    if (file && playing && length == size && (file == playing || memcmp(file, playing, size) == 0)) return;
+    if (file && playing && length == size && (file == playing || memcmp(file, playing, size) == 0))
+        return FALSE;
+    feedimg_pixels pixels = FEEDIMG_PIXELS_INIT, drawn = FEEDIMG_PIXELS_INIT;
+    gboolean has_pixels = next && feedimg_presentation_pixels(&pixels, next) == 1;
+    // Presentations that differ only in their progress share their pixels. An animation has drawn a later frame.
+    gboolean is_drawn = has_pixels && self->texture && !self->animation &&
+                        feedimg_presentation_pixels(&drawn, self->presentation) == 1 && pixels.data == drawn.data &&
+                        pixels.width == drawn.width && pixels.height == drawn.height;
     g_clear_pointer(&self->animation, _feedimg_gtk_animation_stop);
-    g_clear_object(&self->texture);
-    feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
-    if (!next || feedimg_presentation_pixels(&pixels, next) != 1) return;
-    self->texture = _feedimg_gtk_texture(&pixels);
-    if (file && plays_animations())
+    if (!is_drawn) g_clear_object(&self->texture);
+    if (has_pixels && !is_drawn) self->texture = _feedimg_gtk_texture(&pixels);
+    if (has_pixels && file && plays_animations())
         self->animation =
             _feedimg_gtk_animation_start(g_bytes_new(file, length), self->width, self->height, show_frame, self);
+    return !is_drawn;
 }
 
 /* Draws a presentation from now on. NULL draws nothing. */
@@ -123,7 +131,7 @@ static void present(FeedimgPaintable *self, feedimg_presentation *presentation) 
     GObject *object = G_OBJECT(self);
     g_object_freeze_notify(object);
     int width = intrinsic_width(GDK_PAINTABLE(self)), height = intrinsic_height(GDK_PAINTABLE(self));
-    draw(self, presentation);
+    gboolean is_changed = draw(self, presentation);
     feedimg_presentation_free(self->presentation);
     self->presentation = presentation;
     const feedimg_error *error = presentation ? feedimg_presentation_error(presentation) : NULL;
@@ -132,7 +140,7 @@ static void present(FeedimgPaintable *self, feedimg_presentation *presentation) 
     for (guint id = PROP_SHOWN; id < PROP_COUNT; id++) g_object_notify_by_pspec(object, properties[id]);
     if (width != intrinsic_width(GDK_PAINTABLE(self)) || height != intrinsic_height(GDK_PAINTABLE(self)))
         gdk_paintable_invalidate_size(GDK_PAINTABLE(self));
-    gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
+    if (is_changed) gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
     g_object_thaw_notify(object);
 }
 
@@ -219,13 +227,13 @@ static void feedimg_gtk_paintable_class_init(FeedimgPaintableClass *class) {
     /**
      * FeedimgPaintable:width:
      *
-     * The width of the view in pixels of the device; 0 for the width of the image.
+     * The width of the view in pixels of the device; 0 for no limit.
      */
     properties[PROP_WIDTH] = g_param_spec_int("width", NULL, NULL, 0, G_MAXINT, 0, construct);
     /**
      * FeedimgPaintable:height:
      *
-     * The height of the view in pixels of the device; 0 for the height of the image.
+     * The height of the view in pixels of the device; 0 for no limit.
      */
     properties[PROP_HEIGHT] = g_param_spec_int("height", NULL, NULL, 0, G_MAXINT, 0, construct);
     /**
@@ -267,8 +275,8 @@ static void feedimg_gtk_paintable_init(FeedimgPaintable *self) { (void)self; }
 /**
  * feedimg_gtk_paintable_new:
  * @loader: the loader.
- * @width: the width of the view in pixels of the device; 0 for the width of the image.
- * @height: the height of the view in pixels of the device; 0 for the height of the image.
+ * @width: the width of the view in pixels of the device; 0 for no limit.
+ * @height: the height of the view in pixels of the device; 0 for no limit.
  *
  * Makes a paintable that shows nothing yet. Images are decoded to the size, and never enlarged.
  *

@@ -151,6 +151,13 @@ static void test_errors(void)
     options.policy = "no-such-policy";
     FAILS(feedimg_loader_new(&loader, &options), FEEDIMG_ERROR_CONFIGURATION, "no-such-policy");
     options.policy = NULL;
+    options.dispatch = (feedimg_dispatch)9;
+    FAILS(feedimg_loader_new(&loader, &options), FEEDIMG_ERROR_ARGUMENT, "`options.dispatch` is 9");
+    options.dispatch = FEEDIMG_DISPATCH_THREAD;
+    const feedimg_decoder decoder = FEEDIMG_DECODER_INIT;
+    options.decoder = &decoder;
+    FAILS(feedimg_loader_new(&loader, &options), FEEDIMG_ERROR_ARGUMENT, "`decoder.media_types` is NULL");
+    options.decoder = NULL;
     options.size = 0;
     FAILS(feedimg_loader_new(&loader, &options), FEEDIMG_ERROR_ARGUMENT, "`options.size` is 0");
 
@@ -251,6 +258,12 @@ static void test_loads(feedimg_loader *loader)
     CHECK(feedimg_image_pixels(&pixels, to.image) == 1);
     CHECK(pixels.width == 40 && pixels.height == 20 && pixels.stride >= 160 && pixels.is_opaque);
     CHECK(pixels.data[3] == 255 && pixels.data[19 * pixels.stride + 4 * 39 + 3] == 255);
+
+    /* A side of 0 sets no limit, and the image keeps its shape of 256 by 192. */
+    request.height = 0;
+    load(&to, loader, item, &options);
+    CHECK(feedimg_image_pixels(&pixels, to.image) == 1 && pixels.width == 40 && pixels.height == 30);
+    request.height = 10;
 
     uint8_t value = 7;
     const feedimg_processor processors[] = {
@@ -588,8 +601,13 @@ static void test_cached_images(feedimg_loader *loader)
     feedimg_image_free(to.image);
     feedimg_item_free(item);
 
+    /* Bytes that are stored only in memory leave the file as it is. */
+    snprintf(url, sizeof url, "%s/kept.gif", base);
     CHECK(store(loader, url, gif, length, FEEDIMG_CACHE_BYPASS_DISK) == FEEDIMG_OK);
     CHECK(!cached(loader, url, FEEDIMG_CACHE_BYPASS_MEMORY).is_found);
+    CHECK(store(loader, url, gif, length, FEEDIMG_CACHE_DEFAULT) == FEEDIMG_OK);
+    CHECK(store(loader, url, gif, length, FEEDIMG_CACHE_BYPASS_DISK) == FEEDIMG_OK);
+    CHECK(cached(loader, url, FEEDIMG_CACHE_BYPASS_MEMORY).source == FEEDIMG_SOURCE_DISK);
     CHECK(store(loader, url, "text", 4, FEEDIMG_CACHE_DEFAULT) == FEEDIMG_ERROR_NOT_AN_IMAGE);
     OK(feedimg_loader_store(loader, url, gif, length, FEEDIMG_THUMBNAIL, FEEDIMG_CACHE_DEFAULT, NULL, NULL));
     FAILS(feedimg_loader_store(loader, "ftp://x.example/a", gif, length, FEEDIMG_ORIGINAL, FEEDIMG_CACHE_DEFAULT, NULL, NULL),
@@ -651,6 +669,67 @@ static void test_certificates(feedimg_options options)
     feedimg_loader *loader = NULL;
     options.requests = &requests;
     FAILS(feedimg_loader_new(&loader, &options), FEEDIMG_ERROR_ARGUMENT, "client_origins");
+}
+
+/* ---- A decoder of the program ---- */
+
+/* Records the request, and decodes with the codecs. */
+static int decode_recorded(feedimg_decoded *out, const void *bytes, size_t length, const feedimg_pixel_request *request,
+                           const int *stop, void *payload)
+{
+    const feedimg_decoder *codecs = feedimg_codecs();
+    *(feedimg_pixel_request *)payload = *request;
+    return codecs->decode(out, bytes, length, request, stop, codecs->payload);
+}
+
+static void release_recorded(feedimg_decoded *decoded, void *payload)
+{
+    const feedimg_decoder *codecs = feedimg_codecs();
+    CHECK(payload != NULL);
+    codecs->release(decoded, codecs->payload);
+}
+
+/* The decoder has received the request of a load, and the pixels have this size. */
+static void check_request(feedimg_loader *loader, const feedimg_pixel_request *request,
+                          const feedimg_pixel_request *received, size_t width, size_t height)
+{
+    result to = {0, 0, 0, 0, 0, 0, NULL};
+    feedimg_item *item = make_item("a", "clouds.jpg", NULL);
+    feedimg_load_options options = FEEDIMG_LOAD_OPTIONS_INIT;
+    feedimg_pixels pixels = FEEDIMG_PIXELS_INIT;
+    options.pixels = request;
+    load(&to, loader, item, &options);
+    CHECK(to.code == FEEDIMG_OK);
+    CHECK(received->width == request->width && received->height == request->height);
+    CHECK(received->scale == request->scale);
+    CHECK(feedimg_image_pixels(&pixels, to.image) == 1 && pixels.width == width && pixels.height == height);
+    feedimg_image_free(to.image);
+    feedimg_item_free(item);
+}
+
+/* A side without a limit is 0 for the decoder too. It gets one thread if it states no number. */
+static void test_program_decoder(feedimg_options options)
+{
+    feedimg_loader *loader = NULL;
+    feedimg_pixel_request request = FEEDIMG_PIXEL_REQUEST_INIT, received = FEEDIMG_PIXEL_REQUEST_INIT;
+    feedimg_decoder decoder = FEEDIMG_DECODER_INIT;
+    decoder.media_types = "image/jpeg";
+    decoder.decode = decode_recorded;
+    decoder.release = release_recorded;
+    decoder.payload = &received;
+    options.decoder = &decoder;
+    decoder.threads = 65;
+    FAILS(feedimg_loader_new(&loader, &options), FEEDIMG_ERROR_ARGUMENT, "`decoder.threads` is 65");
+    decoder.threads = 0;
+    OK(feedimg_loader_new(&loader, &options));
+    request.scale = 2;
+    request.width = 20;
+    check_request(loader, &request, &received, 40, 30);
+    request.height = 10;
+    check_request(loader, &request, &received, 27, 20);
+    request.width = 0;
+    check_request(loader, &request, &received, 27, 20);
+    feedimg_loader_free(loader);
 }
 
 /* ---- Network, settings, usage, cache ---- */
@@ -893,7 +972,10 @@ static void test_frames(void)
     CHECK(memcmp(frame.data, "\xff\0\0\xff", 4) == 0 && frame.milliseconds == 1);
     feedimg_frames_free(frames);
     feedimg_frames_free(NULL);
+    /* The functions of feedimg-decoding.h set no message. */
+    const feedimg_error *last = feedimg_error_last();
     CHECK(feedimg_frames_new(&frames, "text", 4, NULL) == FEEDIMG_ERROR_NOT_AN_IMAGE);
+    CHECK(feedimg_error_last() == last);
     /* The struct of a program from before the processors; valgrind finds a read beyond it. */
     const size_t size = offsetof(feedimg_pixel_request, processors);
     feedimg_pixel_request *older = (feedimg_pixel_request *)calloc(1, size);
@@ -1001,6 +1083,7 @@ int main(int count, char **arguments)
     test_rest(loader);
     feedimg_loader_free(loader);
     test_certificates(options);
+    test_program_decoder(options);
     test_thread(options);
     test_threads(options);
     test_exit();

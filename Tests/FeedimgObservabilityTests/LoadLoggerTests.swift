@@ -39,33 +39,50 @@ import Testing
   }
 
   static func event(_ step: LoadEvent.Step) throws -> LoadEvent {
-    let url = try ImageURL("https://pictures.example/a.jpg?token=secret")
-    let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
-    return LoadEvent(load: 7, item: item, time: .now, step: step)
+    LoadEvent(load: 7, item: try ResolutionSample.item(), time: .now, step: step)
   }
 
+  static let original = "original=https://pictures.example/a.jpg"
+  static let thumbnail = "thumbnail=https://pictures.example/s.jpg"
+
   static let rows: [(LoadEvent.Step, String)] = [
-    (.queued, "debug waiting for a transfer slot load=7 url=https://pictures.example/a.jpg"),
-    (.responded(status: 404), "debug response received load=7 status=404 url=https://pictures.example/a.jpg"),
-    (.finished(.disk), "info load finished load=7 source=disk url=https://pictures.example/a.jpg"),
+    (.queued, "debug waiting for a transfer slot load=7 \(original) \(thumbnail)"),
+    (.responded(status: 404), "debug response received load=7 \(original) status=404 \(thumbnail)"),
+    (.finished(.disk), "info load finished load=7 \(original) source=disk \(thumbnail)"),
     (
       .progress(LoadProgress(received: ByteCount(5), total: nil)),
-      "trace bytes arrived load=7 received=5 url=https://pictures.example/a.jpg"
+      "trace bytes arrived load=7 \(original) received=5 \(thumbnail)"
     ),
     (
       .notStored("the disk is full"),
-      "warning image not stored load=7 url=https://pictures.example/a.jpg why=the disk is full"
+      "warning image not stored load=7 \(original) \(thumbnail) why=the disk is full"
     ),
-    (.cancelled, "info load cancelled load=7 url=https://pictures.example/a.jpg"),
+    (.cancelled, "info load cancelled load=7 \(original) \(thumbnail)"),
+    (
+      .failed(LoadError(.nothingToShow, message: "a")),
+      "info load failed error=nothingToShow load=7 \(original) \(thumbnail) why=a"
+    ),
   ]
 
   @Test(arguments: rows)
-  func `each step is a line with its facts, without secrets`(
+  func `each step is a line with its facts and the images of its item`(
     _ step: LoadEvent.Step,
     _ line: String
   ) throws {
     logger(.trace).observe(try Self.event(step))
     #expect(lines.all == [line])
+  }
+
+  @Test func `a line names the image that was chosen or that failed`() throws {
+    let url = try ImageURL("https://pictures.example/s.jpg?token=secret")
+    let error = LoadError(.timeout, url: url, message: "no response")
+    let steps: [LoadEvent.Step] = [
+      .decided(try ResolutionSample.resolution(on: "cellular")), .retried(error, after: .seconds(1)),
+      .failed(error), .notRevalidated(error),
+    ]
+    for step in steps { logger(.trace).observe(try Self.event(step)) }
+    for line in lines.all { #expect(line.contains(" url=https://pictures.example/s.jpg why=")) }
+    #expect(lines.all.count == steps.count)
   }
 
   static let addresses = [
@@ -85,11 +102,11 @@ import Testing
     let url = try ImageURL(address)
     let item = FeedItem(original: ImageVariant(role: .original, url: url), thumbnail: nil)
     logger(.trace).observe(LoadEvent(load: 7, item: item, time: .now, step: .redirected(url)))
-    #expect(lines.all == ["debug redirected load=7 to=\(told) url=\(told)"])
+    #expect(lines.all == ["debug redirected load=7 original=\(told) to=\(told)"])
   }
 
   @Test func `messages below the level are not written`() throws {
     for (step, _) in Self.rows { logger(.info).observe(try Self.event(step)) }
-    #expect(lines.all.count == 3)
+    #expect(lines.all.count == 4)
   }
 }

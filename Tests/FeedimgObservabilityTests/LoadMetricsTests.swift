@@ -62,7 +62,16 @@ import Testing
     .progress(LoadProgress(received: ByteCount(received), total: nil))
   }
 
-  @Test func `bytes after a restart count again`() throws {
+  @Test func `bytes after a restart count again, however many arrive at once`() throws {
+    let metrics = LoadMetrics(factory: factory)
+    let steps: [LoadEvent.Step] = [
+      try decided(), .requested, progress(10_000), .requested, progress(65_536), progress(70_000),
+    ]
+    for step in steps { metrics.observe(try event(1, 10, step)) }
+    #expect(try factory.expectCounter("feedimg_received_bytes_total").totalValue == 80_000)
+  }
+
+  @Test func `bytes of a second transfer by the service count again`() throws {
     let metrics = LoadMetrics(factory: factory)
     for step in [try decided(), progress(500), progress(300), progress(1000)] {
       metrics.observe(try event(1, 10, step))

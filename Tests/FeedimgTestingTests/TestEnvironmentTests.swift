@@ -1,5 +1,6 @@
 import Feedimg
 import FeedimgTesting
+import FoundationEssentials
 import Testing
 
 /// The testing product, as a program uses it.
@@ -28,6 +29,20 @@ import Testing
     test.network.become(.wifi)
     #expect(try await test.loader.load(item).variant.role == .original)
     #expect(test.server.requests.map(\.url.text) == ["https://x.example/s.png", "https://x.example/a.png"])
+  }
+
+  @Test func `the folders of the configuration are not used`() throws {
+    let machine = try TestEnvironment()
+    let policies = URL(filePath: machine.folder + "/policies")
+    try FileManager.default.createDirectory(at: policies, withIntermediateDirectories: true)
+    let table = "| network | → image |\n|---|---|\n| - | placeholder |\n"
+    try Data(table.utf8).write(to: policies.appending(path: "default.md"))
+    var configuration = ImageLoader.Configuration(environment: [:])
+    configuration.configurationFolder = machine.folder
+    configuration.systemFolder = machine.folder
+    let test = try TestEnvironment(configuration: configuration)
+    #expect(test.loader.resolve(item).decision.image == .original)
+    withExtendedLifetime(machine) {}
   }
 
   @Test func `a recorded network decides, and says why`() async throws {

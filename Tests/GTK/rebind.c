@@ -61,6 +61,13 @@ static void test_loads(FeedimgLoader *loader) {
     g_autoptr(GdkTexture) texture = feedimg_gtk_image_get_texture(image);
     g_assert_cmpint(number(texture), ==, 5);
 
+    // The height follows from the width.
+    g_autoptr(FeedimgImage) half = load(loader, "o", WIDTH / 2, NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(GdkTexture) small = feedimg_gtk_image_get_texture(half);
+    g_assert_cmpint(gdk_texture_get_width(small), ==, WIDTH / 2);
+    g_assert_cmpint(gdk_texture_get_height(small), ==, HEIGHT / 2);
+
     g_autoptr(FeedimgImage) without = load(loader, "o", -1, NULL, &error);
     g_assert_no_error(error);
     g_assert_null(feedimg_gtk_image_get_texture(without));
@@ -190,6 +197,11 @@ static void show_all(FeedimgLoader *loader) {
     g_assert_finalize_object(view);
 }
 
+static void presented(FeedimgPaintable *view, GParamSpec *property, gpointer count) {
+    (void)view, (void)property;
+    ++*(int *)count;
+}
+
 /* A placeholder has the size of the view, although its texture has one pixel. */
 static void test_placeholder(FeedimgLoader *loader) {
     FeedimgPaintable *view = feedimg_gtk_paintable_new(loader, WIDTH, HEIGHT);
@@ -199,6 +211,14 @@ static void test_placeholder(FeedimgLoader *loader) {
     g_assert_cmpint(feedimg_gtk_paintable_get_shown(view), ==, FEEDIMG_ROLE_PLACEHOLDER);
     g_assert_cmpint(gdk_paintable_get_intrinsic_width(GDK_PAINTABLE(view)), ==, WIDTH);
     g_assert_cmpint(gdk_paintable_get_intrinsic_height(GDK_PAINTABLE(view)), ==, HEIGHT);
+    // The next presentation has the same pixels, so their texture stays.
+    g_autoptr(GdkPaintable) first = gdk_paintable_get_current_image(GDK_PAINTABLE(view));
+    g_assert_true(GDK_IS_TEXTURE(first));
+    int count = 0;
+    g_signal_connect(view, "notify::shown", G_CALLBACK(presented), &count);
+    while (count == 0) g_main_context_iteration(NULL, TRUE);
+    g_autoptr(GdkPaintable) next = gdk_paintable_get_current_image(GDK_PAINTABLE(view));
+    g_assert_true(next == first);
     g_assert_finalize_object(view);
 }
 
@@ -220,11 +240,6 @@ static void test_scans(FeedimgLoader *loader) {
     g_assert_cmpint(feedimg_gtk_paintable_get_shown(view), ==, FEEDIMG_ROLE_ORIGINAL);
     g_assert_cmpint(shown(view), ==, 40);
     g_assert_finalize_object(view);
-}
-
-static void presented(FeedimgPaintable *view, GParamSpec *property, gpointer count) {
-    (void)view, (void)property;
-    ++*(int *)count;
 }
 
 /* An animation plays its frames in order, and stops after the last. */

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The library libfeedimg-decoding needs the codecs of the system; libfeedimg needs none of them.
+ *
+ * The rules of feedimg.h hold here too, except for one: these functions never change the result of
+ * feedimg_error_last(). After a failure, feedimg_strerror() describes the code.
  */
 #ifndef FEEDIMG_DECODING_H
 #define FEEDIMG_DECODING_H

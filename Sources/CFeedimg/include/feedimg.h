@@ -15,7 +15,8 @@
  * - Callbacks never run at the same time, for one loader. See #feedimg_dispatch for their thread. A callback may call
  *   every function, and may free its own handle.
  * - Transparent structs begin with their size, so that later versions can add members at the end. Initialize them with
- *   their macro, such as FEEDIMG_OPTIONS_INIT. Zero is the default of every other member.
+ *   their macro, such as FEEDIMG_OPTIONS_INIT. Zero is the default of every other member. #feedimg_fact,
+ *   #feedimg_header and #feedimg_processor have no size and no macro, and never get other members.
  * - fork(2) without exec is not supported: no thread of the library runs in the child, and calls may block there.
  *   posix_spawn(3), and exec after fork, are supported. All descriptors have the flag FD_CLOEXEC.
  * - dlclose(3) never unloads the library, because its threads may still run.
@@ -255,10 +256,11 @@ typedef struct feedimg_processor {
 /**
  * feedimg_pixel_request:
  * @size: the size of the struct.
- * @width: the width of the view in points; 0 for the size of the image.
- * @height: the height of the view in points; 0 for the size of the image.
+ * @width: the width of the view in points; 0 for no limit.
+ * @height: the height of the view in points; 0 for no limit. Without limits, the pixels have the size of the image.
  * @scale: the pixels per point, such as 2; 0 for 1.
- * @fills: 1 to cover the whole view and crop two sides, 0 to show the whole image.
+ * @fills: 1 to cover the whole view and crop two sides, 0 to show the whole image. If @width or @height is 0, the whole
+ *   image is shown.
  * @shows_damage: 1 to decode damaged images as far as possible, 0 to refuse them.
  * @processors: (array length=processor_count) (nullable): change the pixels, in this order.
  * @processor_count: the number of processors.
@@ -329,7 +331,7 @@ typedef struct feedimg_decoded {
  * feedimg_decoder:
  * @size: the size of the struct.
  * @media_types: the types that it decodes, separated by commas, such as `image/avif,image/png`.
- * @threads: the most calls of @decode at once, from 1 to 64.
+ * @threads: the most calls of @decode at once, up to 64; 0 for 1.
  * @decode: decodes an image, or its beginning, to @out. It returns FEEDIMG_OK, FEEDIMG_ERROR_NOT_AN_IMAGE,
  *   FEEDIMG_ERROR_TOO_LARGE, FEEDIMG_ERROR_CANCELLED or FEEDIMG_ERROR_UNAVAILABLE. The arguments live until it
  *   returns. Once `__atomic_load_n(stop, __ATOMIC_RELAXED)` is not 0, it should soon return FEEDIMG_ERROR_CANCELLED.
@@ -348,6 +350,13 @@ typedef struct feedimg_decoder {
     void (*release)(feedimg_decoded *decoded, void *payload);
     void *payload;
 } feedimg_decoder;
+
+/**
+ * FEEDIMG_DECODER_INIT:
+ *
+ * An empty struct for a decoder of the program.
+ */
+#define FEEDIMG_DECODER_INIT {sizeof(feedimg_decoder), NULL, 0, NULL, NULL, NULL}
 
 /* ---- The loader ---- */
 
@@ -509,8 +518,8 @@ typedef struct feedimg_loader feedimg_loader;
  *
  * Makes a loader. It reads the policy and the settings at once, and opens everything else on first use.
  *
- * Returns: FEEDIMG_OK, FEEDIMG_ERROR_CONFIGURATION, FEEDIMG_ERROR_SYSTEM, or FEEDIMG_ERROR_UNAVAILABLE if the system
- *   has no thread or descriptor left or hides `/proc`.
+ * Returns: FEEDIMG_OK, FEEDIMG_ERROR_ARGUMENT, FEEDIMG_ERROR_CONFIGURATION, FEEDIMG_ERROR_SYSTEM, or
+ *   FEEDIMG_ERROR_UNAVAILABLE if the system has no thread or descriptor left or hides `/proc`.
  */
 int feedimg_loader_new(feedimg_loader **out, const feedimg_options *options);
 
@@ -762,8 +771,8 @@ const char *feedimg_image_url(const feedimg_image *image);
  * feedimg_image_path:
  * @image: an image.
  *
- * The file in the cache; NULL if the image is not stored, or not yet. It stays for at least ten minutes after a new
- * version replaces the image.
+ * The file in the cache; NULL if the image is not stored, or not yet. When a new version replaces the image, the file
+ * stays for ten minutes, unless the limits of the cache need its space.
  *
  * Returns: (transfer none) (nullable): a string.
  */
@@ -1119,8 +1128,14 @@ void feedimg_slot_free(feedimg_slot *slot);
  * @item: the item to show, which may be freed at once.
  * @options: (nullable): NULL for the default options.
  *
- * Binds an item, and cancels the one before. The call waits neither for the disk nor for the network. Afterwards
- * feedimg_slot_presentation() has the best picture that memory holds. Binding the same item again changes nothing.
+ * Binds an item, and cancels the one before. Afterwards feedimg_slot_presentation() has the best picture that memory
+ * holds.
+ *
+ * The call waits neither for the network nor for the file of an image. It may read the index of the cache, which takes
+ * microseconds.
+ *
+ * If the same item is bound again, its load continues and the shown image stays. An item that failed or ended as a
+ * placeholder starts again.
  *
  * Returns: FEEDIMG_OK or FEEDIMG_ERROR_ARGUMENT.
  */
@@ -1523,13 +1538,15 @@ int feedimg_loader_clear_cache(feedimg_loader *loader, feedimg_done_callback cal
  * @bytes: the complete encoded image, in a format that feedimg recognizes.
  * @length: the number of bytes.
  * @role: FEEDIMG_ORIGINAL or FEEDIMG_THUMBNAIL, which chooses the limit that the image counts toward.
- * @cache: FEEDIMG_CACHE_BYPASS_MEMORY keeps the image only on disk, FEEDIMG_CACHE_BYPASS_DISK only in memory.
+ * @cache: FEEDIMG_CACHE_BYPASS_MEMORY keeps the image only on disk, FEEDIMG_CACHE_BYPASS_DISK only in memory. An older
+ *   file then stays, and loads show it once memory has dropped the image.
  * @callback: (nullable): called once when the image is kept; FEEDIMG_ERROR_NOT_AN_IMAGE, FEEDIMG_ERROR_TOO_LARGE, or
- *   FEEDIMG_ERROR_UNAVAILABLE if the file cannot be written.
+ *   FEEDIMG_ERROR_UNAVAILABLE if the file cannot be written, or if the disk is bypassed while memory keeps no images.
  * @payload: (nullable): passed to @callback.
  *
  * Keeps bytes as the image of a URL, such as those of a photo that the user has just sent. They replace a cached image
- * of the URL. Loads show them at once, and later ask the server whether it has another version.
+ * of the URL, except for the file with FEEDIMG_CACHE_BYPASS_DISK. Loads show them at once, and later ask the server
+ * whether it has another version.
  *
  * Returns: FEEDIMG_OK, and then @callback runs; or FEEDIMG_ERROR_ARGUMENT, and then it does not.
  */
