@@ -43,7 +43,7 @@ struct CacheCommand: ParsableCommand {
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove",
-      abstract: "Remove the image of a URL, pinned or not."
+      abstract: "Remove the image of a URL, pinned or not, and the responses of /v1/fetch for it."
     )
     @OptionGroup var image: CachedURL
     @OptionGroup var folders: CacheFolders

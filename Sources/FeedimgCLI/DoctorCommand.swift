@@ -9,9 +9,11 @@ struct DoctorCommand: ParsableCommand {
     abstract: "Check which features work on this system, and explain why others do not.",
     discussion: """
       Checks every part that feedimg uses: the kernel, services on the system bus, libraries, folders and the \
-      policy. It changes nothing and sends no packet. --evidence adds the kernel's data for a bug report. The \
-      evidence omits the names of Wi-Fi networks. Without --unmasked, it also hides hardware addresses, public \
-      addresses and the name of the home folder.
+      policy. It changes no setting and no image, and contacts no other machine. It connects to the socket of \
+      `feedimg serve`, which starts the service under systemd. It waits at most two seconds for the gateway.
+
+      --evidence adds the kernel's data for a bug report. The evidence omits the names of Wi-Fi networks. Without \
+      --unmasked, it also hides hardware addresses, public addresses and the name of the home folder.
 
       EXAMPLES
         feedimg doctor

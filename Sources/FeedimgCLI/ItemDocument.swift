@@ -52,6 +52,8 @@ struct ItemDocument {
       entries = try items.entries(in: piece, isLast: isLast)
     } catch {
       if isOther(error) { return nil }
+      var error = error
+      if let markup = FeedFormat.unknownMarkup(bytes, option: "--from html") { error.message = markup }
       throw CommandError(.usage, message(error))
     }
     if case .failure(let error)? = entries.first, isOther(error) { return nil }

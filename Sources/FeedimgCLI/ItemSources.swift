@@ -71,7 +71,7 @@ extension ImageURL {
     do throws(ImageURLError) {
       self = try ImageURL(text)
     } catch {
-      throw CommandError(.usage, "\(expected), but `\(ImageURL.withoutCredentials(text))` \(error)")
+      throw CommandError(.usage, "\(expected), but `\(ImageURL.shown(text))` \(error)")
     }
   }
 }

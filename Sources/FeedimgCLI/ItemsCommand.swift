@@ -9,7 +9,8 @@ struct ItemsCommand: ParsableCommand {
     abstract: "Print the pictures of a feed or page as items, one per line.",
     discussion: """
       Reads responses of the Mastodon, Pleroma, Pixelfed, Bluesky, Lemmy and Reddit APIs, JSON Feed, RSS, Atom and HTML, \
-      up to 64 MiB. `resolve`, `load`, `prefetch` and `serve --items` read the same documents. It downloads nothing.
+      up to 64 MiB, or 16 MiB for JSON. `resolve`, `load`, `prefetch` and `serve --items` read the same documents. It \
+      downloads nothing.
 
       EXAMPLES
         feedimg items feed.xml

@@ -29,11 +29,11 @@ struct PolicyExplainCommand: ParsableCommand {
   @OptionGroup var options: PolicyOptions
 
   func run() throws {
-    let account = try options.policies().explain(policy, given: try facts.given(), isLive: live)
-    Output.report(account.warnings)
-    if json { return Output.line(account.json) }
-    for line in account.lines { Output.line(PolicyText.step(line)) }
-    if verbose { for line in ResolutionText.facts(account.facts) { Output.line(line) } }
+    let explanation = try options.policies().explain(policy, given: try facts.given(), isLive: live)
+    Output.report(explanation.warnings)
+    if json { return Output.line(explanation.json) }
+    for line in explanation.lines { Output.line(PolicyText.step(line)) }
+    if verbose { for line in ResolutionText.facts(explanation.facts) { Output.line(line) } }
   }
 }
 

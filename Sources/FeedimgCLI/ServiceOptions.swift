@@ -18,7 +18,7 @@ struct ServiceOptions: ParsableArguments {
   func report(on loader: ImageLoader, isTraced: Bool = false) {
     guard verbose else { return }
     let reason = "not loaded by the service, since `--trace` covers only this program"
-    let account = isTraced && !noService ? reason : loader.serviceAccount
-    if let account { Output.report(account) }
+    let summary = isTraced && !noService ? reason : loader.serviceSummary
+    if let summary { Output.report(summary) }
   }
 }

@@ -16,6 +16,8 @@ enum Main {
     for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&waited, number) }
     pthread_sigmask(SIG_BLOCK, &waited, nil)
     signal(SIGPIPE, SIG_IGN)
+    // If the parent ignores SIGCHLD, the service inherits that, and could not learn how its child processes end.
+    signal(SIGCHLD, SIG_DFL)
     TaskThread.shareArena()
     let (signals, arrived) = AsyncStream.makeStream(of: Int32.self)
     Task(executorPreference: TaskThread.executor) { await run(until: signals) }
@@ -53,6 +55,7 @@ enum Main {
     }
     // The address contains the token, which belongs on a terminal and not in a journal.
     if isatty(STDERR_FILENO) == 1, let page = service.page { printError("page: \(page)") }
+    service.watchWarnings { printError($0) }
     service.reportReady()
     var isStopping = false
     for await signal in signals {

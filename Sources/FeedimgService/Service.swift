@@ -16,6 +16,10 @@ public final class Service: Sendable {
     var heartbeat: RepeatedTask?
     /// The description of the gateway, once it is written.
     var gateway: GatewayStatus?
+    /// The version of the items that ``Service/warnings`` has read, and its warnings; nil before the first.
+    var items: (stamp: FileStamp, warnings: [String])?
+    /// Watches the files of the settings, the policy and the items.
+    var files: FileWatcher?
   }
 
   private let configuration: ServiceConfiguration
@@ -72,7 +76,7 @@ public final class Service: Sendable {
       parts: parts,
       loader: loader,
       sources: sources,
-      connections: { [register] in register.gauges },
+      connectionCount: { [register] in register.count },
       prefetches: prefetches
     )
   }
@@ -88,13 +92,45 @@ public final class Service: Sendable {
     return url.map { "\($0)/" + (token.map { "#token=\($0.text)" } ?? "") }
   }
 
-  /// Warnings for the user, each of them once.
-  public var warnings: [String] { loader.warnings }
+  /// Warnings for the user about the settings, the policy and the items, each of them once.
+  public var warnings: [String] {
+    // Both read a file that has changed.
+    _ = (settings.json, loader.policyJSON)
+    return loader.warnings + itemWarnings()
+  }
+
+  /// The new warnings about the items, if their file has changed.
+  ///
+  /// None about a file that the page cannot show; its response has the reason.
+  private func itemWarnings() -> [String] {
+    guard let path = configuration.items else { return [] }
+    let stamp = FileStamp(path: path)
+    guard state.withLock({ $0.items?.stamp != stamp }), let warnings = try? configuration.readItems().warnings
+    else { return [] }
+    return state.withLock { state in
+      let known = state.items?.warnings ?? []
+      state.items = (stamp, warnings)
+      return warnings.filter { !known.contains($0) }
+    }
+  }
+
+  /// Reports new ``warnings`` soon after each change of the settings, the policy or the items.
+  ///
+  /// Reports none if the system grants no thread to watch the files.
+  ///
+  /// - Parameter report: Receives each warning, on the thread `feedimg-files`.
+  public func watchWarnings(_ report: @escaping @Sendable (String) -> Void) {
+    let paths: [String?] = [settings.path, configuration.items] + loader.policyInForce.candidates.map(\.path)
+    let files = FileWatcher(paths.compactMap { $0 }) { [weak self] in
+      for warning in self?.warnings ?? [] { report(warning) }
+    }
+    state.withLock { $0.files = files }
+  }
 
   /// The file with the token for clients over TCP.
   public var tokenFile: String { "\(folder)/service-token" }
 
-  private var gatewayTokenFile: String { "\(folder)/gateway-token" }
+  private var gatewayTokenFile: String { GatewayStatus.tokenPath(in: folder) }
   private var folder: String { FilePath(settings.path).folder }
   private var url: String? { addresses.first { $0.hasPrefix("http") } }
 

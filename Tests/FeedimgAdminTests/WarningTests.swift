@@ -25,9 +25,9 @@ import Testing
     (configuration.configurationFolder, configuration.stateFolder) = (folder + "/config", folder)
     try SettingsStore(folder: folder + "/config").set(.cellularBudget, to: "600 MB")
     try Data().write(to: URL(filePath: folder + "/usage"))
-    let account = try Policies(configuration).explain("budgeted", isLive: true)
-    #expect(account.warnings.count == 1)
-    #expect(account.warnings.first?.hasPrefix("the cellular-budget counts as spent: cannot ") == true)
+    let explanation = try Policies(configuration).explain("budgeted", isLive: true)
+    #expect(explanation.warnings.count == 1)
+    #expect(explanation.warnings.first?.hasPrefix("the cellular-budget counts as spent: cannot ") == true)
     #expect(try Policies(configuration).explain("budgeted").warnings.isEmpty, "the ledger was not read")
   }
 }

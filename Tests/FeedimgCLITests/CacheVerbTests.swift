@@ -68,6 +68,16 @@ import Testing
     #expect(try run("verify", "--json").output == json + "\n")
   }
 
+  @Test(arguments: ["info", "list", "verify", "trim", "clear"])
+  func `a file in place of the folder is an error, a missing folder an empty cache`(verb: String) throws {
+    let file = try folder.write("blocked", "")
+    let blocked = try run(verb, "--cache-dir", file)
+    #expect((blocked.status, blocked.output) == (1, ""))
+    #expect(blocked.errors.hasSuffix(": not a directory\n"), "\(blocked.errors)")
+    let empty = try run(verb, "--cache-dir", folder.path("missing"))
+    #expect((empty.status, empty.errors) == (0, ""))
+  }
+
   /// Runs a sample with `tar` of Documentation/cache.md.
   func runSample(_ number: Int, cache: String) throws -> CommandRun {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")

@@ -43,7 +43,7 @@ struct DoctorTests {
     [
       (["--policy", "/no/such.md"], "policy", "no", "no policy is usable", 1),
       (["--config-dir", "/dev/null/x"], "settings", "warning", "settings cannot be changed", 0),
-      (["--cache-dir", "/dev/null"], "cache", "broken", "images are shown but not stored", 1),
+      (["--cache-dir", "/dev/null"], "cache", "broken", "(not a folder): images are shown but not", 1),
       (["--cache-dir", ""], "folders", "no", "no folder is known for settings and cache", 1),
     ]
 

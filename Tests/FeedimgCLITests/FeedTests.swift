@@ -95,7 +95,10 @@ import Testing
   @Test(arguments: [
     ("<rss><channel>\n<item>", "auto", ":2: not XML: "), ("[\(status)", "mastodon", ":2:42: not JSON: "),
     ("[\(status)", "auto", ":2:42: not JSON: "), ("garbage", "rss", ":1: not XML: "),
-    ("<svg/>", "auto", ":1:1: not JSON: expected a JSON value, found `<`"),
+    (
+      "<p><img src=a.jpg>", "auto",
+      ":1:1: expected JSON, RSS, Atom or a whole HTML page, found other markup; for a part of a page, add `--from html`"
+    ), ("\n <opml/>", "auto", ":2:2: expected JSON, RSS, Atom or a whole HTML page, found other markup"),
     ("<feed/>", "rss", ": expected the element `rss`, found `feed`"),
   ])
   func `a document that cannot be read gives one line and exit 2`(
@@ -132,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `a feed that is longer than an item may be is read`() throws {
+  @Test func `a feed in JSON over its limit is an error that names the limit`() throws {
     let folder = try TestFolder()
     let entry =
       #"{"id":"1","image":"http://x.example/a","content_text":"\#(String(repeating: "x", count: 9 << 20))"}"#
@@ -141,7 +144,7 @@ import Testing
       #"{"version":"https://jsonfeed.org/version/1.1","items":[\#(entry),\#(entry)]}"#
     )
     let run = try CommandRun(["items", path], in: folder)
-    #expect(run.status == 0)
-    #expect(run.output.split(separator: "\n").count == 2)
+    #expect(run.status == 2)
+    #expect(run.errors == "feedimg: \(path): the document is longer than the limit of 16 MiB for JSON\n")
   }
 }

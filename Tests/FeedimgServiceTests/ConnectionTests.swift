@@ -179,6 +179,16 @@ import Testing
     #expect(try response().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
   }
 
+  @Test(arguments: [("GET", true), ("HEAD", true), ("POST", false)])
+  func `only a request without a body is prepared on the event loop`(
+    _ method: String,
+    _ isPrepared: Bool
+  ) throws {
+    let routes = RouteTable([], immediate: ["/": { _ in nil }], metrics: ServiceMetrics())
+    let request = ServiceRequest(method: method, target: try #require(RequestTarget("/")))
+    #expect(routes.hasImmediateHandler(request) == isPrepared)
+  }
+
   @Test(arguments: [(413, "Content Too Large"), (422, "Unprocessable Content"), (418, "I'm a teapot")])
   func `status phrases are those of RFC 9110`(_ status: Int, _ phrase: String) {
     #expect(HTTPResponseStatus(registered: status).reasonPhrase == phrase)

@@ -23,9 +23,15 @@ import Testing
     service = try ServiceRun(["--network=wifi"])
   }
 
-  private func image(_ name: String, _ query: String, _ arguments: String...) throws -> CurlResponse {
+  private func image(
+    _ name: String,
+    _ query: String,
+    _ arguments: String...,
+    from other: ServiceRun? = nil
+  ) throws -> CurlResponse {
     let item = #"{"originalImage":"\#(origin.url("/" + name))"}"#
-    return try CurlResponse(of: try service.request(["/v1/image?\(query)", "--json", item] + arguments))
+    let words = ["/v1/image?\(query)", "--json", item] + arguments
+    return try CurlResponse(of: try (other ?? service).request(words))
   }
 
   /// The pixels of a PAM file with straight alpha.
@@ -68,6 +74,28 @@ import Testing
     #expect(response.object["type"] == "urn:feedimg:problem:undecodable")
     #expect(response.object["detail"]?.text?.contains("cannot be converted") == true)
     #expect(try image(name, "").status == 200, "the bytes themselves are passed on")
+  }
+
+  @Test func `images are converted, and refused, also if the parent of the service ignores SIGCHLD`() throws {
+    let wrapper = ["/usr/bin/env", "--ignore-signal=CHLD"]
+    let service = try ServiceRun(["--network=wifi"], wrapper: wrapper)
+    #expect(try image("clouds.jpg", "format=png", from: service)["Content-Type"] == "image/png")
+    #expect(try image("huge.jpg", "format=png", from: service).status == 502)
+  }
+
+  @Test(arguments: [
+    ("<clouds.jpg >/dev/full", "the image cannot be written"),
+    ("<.", "cannot read `standard input`: is a directory"),
+  ])
+  func `an image that cannot be read or written is an error`(redirections: String, message: String) throws {
+    let program = "\(ServiceRun.program.dropLast("serve".count))pixels"
+    let script = #"cd "$1" && exec "$0" pam 800 600 \#(redirections)"#
+    let errors = "\(service.root)/conversion"
+    let process = try ServiceRun.spawn(["/bin/sh", "-c", script, program, Self.folder], [:], errors: errors)
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    #expect(status >> 8 == 1)
+    #expect(try String(decoding: Data(contentsOf: URL(filePath: errors)), as: UTF8.self) == message)
   }
 
   @Test func `an unknown format is refused`() throws {

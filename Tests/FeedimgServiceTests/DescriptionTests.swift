@@ -56,6 +56,7 @@ import Testing
     }
     let service = try ServiceRun(["--network=wifi"])
     let description = try service.curl("/openapi.json").object
+    let headers = try #require(description.at("components", "headers"))
     for row in Self.rows {
       let response = try ask(service, row, origin.url(row.url))
       #expect(response.status == row.status, "\(row)")
@@ -65,7 +66,11 @@ import Testing
         "\(row): \(response.status) is not described"
       )
       for header in known.at("headers")?.members ?? [] {
-        guard case .object(let header_) = header.value, header_["required"] == true else { continue }
+        guard case .object(var object) = header.value else { continue }
+        if let name = object["$ref"]?.text?.split(separator: "/").last {
+          object = try #require(headers.at(String(name)))
+        }
+        guard object["required"] == true else { continue }
         #expect(response[header.name] != nil, "\(row): there is no `\(header.name)`")
       }
       let types = (known.at("content")?.members ?? []).map(\.name)
@@ -75,6 +80,43 @@ import Testing
         #expect(types.contains { Self.covers($0, type) }, "\(row): `\(type)`")
       }
     }
+  }
+
+  @Test func `the description allows the URLs that the service accepts`() throws {
+    let service = try ServiceRun(["--network=offline"])
+    let pattern = try pattern(of: "URL", service)
+    let rows = [
+      ("https://x.example:8080/a/b/c/d/e.png?width=1&height=2", true), ("http://192.0.2.1/a.png", true),
+      ("https://[2001:db8::1]/a.png", true), ("HTTPS://user:word@X.example#a", true),
+      ("ftp://x.example/a.png", false), ("x.example/a.png", false), ("http:///a.png", false),
+    ]
+    for (url, isValid) in rows {
+      let response = try service.curl("/v1/resolve", "--json", #"{"originalImage":"\#(url)"}"#)
+      #expect(response.status == (isValid ? 200 : 422), "\(url)")
+      #expect(url.contains(pattern) == isValid, "\(url)")
+    }
+  }
+
+  @Test func `the description allows the sizes that the service accepts`() throws {
+    let service = try ServiceRun()
+    let pattern = try pattern(of: "SizeText", service)
+    let rows = [
+      ("512 MiB", true), ("1.5GB", true), ("300kB", true), ("64 KB", true), ("2 TiB", true), ("7 B", true),
+      ("4096", true), ("0", true), ("12 mib", false), ("-1", false), ("1.2.3 MB", false), ("MB", false),
+    ]
+    for (size, isValid) in rows {
+      let patch = #"{"cache-originals-limit":"\#(size)"}"#
+      let response = try service.curl("/v1/settings", "-X", "PATCH", "--json", patch)
+      #expect(response.status == (isValid ? 200 : 422), "\(size)")
+      #expect(size.contains(pattern) == isValid, "\(size)")
+    }
+  }
+
+  /// The pattern of a schema in `/openapi.json`.
+  private func pattern(of schema: String, _ service: ServiceRun) throws -> Regex<AnyRegexOutput> {
+    let known = try service.curl("/openapi.json").object.at("components", "schemas", schema)
+    let pattern: String = try #require(known?["pattern"]?.text)
+    return try Regex(pattern)
   }
 
   private func ask(_ service: ServiceRun, _ row: Row, _ url: String) throws -> CurlResponse {

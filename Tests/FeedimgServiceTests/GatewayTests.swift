@@ -266,6 +266,32 @@ import Testing
     #expect(server.log.requests.isEmpty)
   }
 
+  @Test func `every form of a target needs the token if a route of the service responds to it`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))")
+    let rows: [(target: String, status: Int, reason: String)] = [
+      ("/v1/settings", 401, "origin form"),
+      ("http://127.0.0.1/v1/settings", 401, "absolute form (RFC 9112 §3.2.2)"),
+      ("https://127.0.0.1/v1/network", 401, "with another scheme"),
+      ("HTTP://LOCALHOST/metrics", 401, "in upper case"),
+      ("http:///v1/settings", 401, "without a host"),
+      ("http://127.0.0.1/v1/unknown", 401, "no route, but the paths of the service"),
+      ("/v1/../v1/settings", 401, "dots have no special meaning"),
+      ("//v1/settings", 404, "the server has this path"),
+      ("/%761/settings", 404, "the server has this path"),
+      ("/V1/settings", 404, "the server has this path"),
+      ("*", 400, "only OPTIONS has this form"),
+      ("127.0.0.1:80", 400, "of a tunnel"),
+      ("http://127.0.0.1/", 200, "the page is public"),
+    ]
+    for (target, status, reason) in rows {
+      let response = try ask(service, "/", "--request-target", target)
+      #expect(response.status == status, "\(target): \(reason)")
+    }
+    #expect(try ask(service, "/", "-X", "OPTIONS", "--request-target", "*").status == 401)
+    #expect(server.log.requests.count == 3)
+  }
+
   @Test(arguments: ["mastodon=", "mastodon=ftp://x", "mastodon=https://x/path", "mastodon=https://u@x", "x"])
   func `an invalid gateway is refused at the start`(_ value: String) throws {
     let failure = #expect(throws: RunFailure.self) { try service(value) }

@@ -1,5 +1,6 @@
 import Feedimg
 import FeedimgAdmin
+import FeedimgJSON
 import FoundationEssentials
 import Glibc
 import LoopbackServer
@@ -99,6 +100,16 @@ import Testing
     #expect(homeless.status == 2 && homeless.errors.contains("$XDG_RUNTIME_DIR is not set"))
   }
 
+  @Test func `a service that cannot listen also warns about the settings`() throws {
+    let service = try ServiceRun()
+    let folder = "\(service.root)/config/feedimg"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("{".utf8).write(to: URL(filePath: "\(folder)/settings.json"))
+    let lines = try refused([], in: service.root).errors.split(separator: "\n")
+    #expect(lines.count == 2 && lines.first?.hasPrefix("feedimg: ~/config/feedimg/settings.json:") == true)
+    #expect(lines.last?.contains("another `feedimg serve` already listens") == true, "\(lines)")
+  }
+
   @Test func `over TCP the token in the file gives access, and the file is kept`() throws {
     let service = try ServiceRun(["--port=0"])
     let file = "\(service.root)/config/feedimg/service-token"
@@ -173,6 +184,57 @@ import Testing
     #expect(service.notice().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
     #expect(service.notice().hasPrefix("READY=1"))
     #expect(try service.curl("/healthz").status == 200)
+  }
+
+  @Test func `an invalid edit is logged at once, and the last valid version stays in force`() throws {
+    let log = "/tmp/feedimg-\(UUID().uuidString).log"
+    #expect(mkfifo(log, 0o600) == 0)
+    defer { unlink(log) }
+    // Opened before the service writes to it, which would otherwise wait for a reader.
+    let end = open(log, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    let wrapper = ["/bin/sh", "-c", #"exec "$@" 2>"$LOG""#, "sh"]
+    let items = "/tmp/feedimg-\(UUID().uuidString).json"
+    try Data("[]".utf8).write(to: URL(filePath: items))
+    defer { unlink(items) }
+    let service = try ServiceRun(["--items=\(items)"], wrapper: wrapper, environment: ["LOG": log])
+    _ = fcntl(end, F_SETFL, 0)
+    let lines = try #require(fdopen(end, "r"))
+    defer { fclose(lines) }
+    /// The next line of the log about a file.
+    func warning(about file: String) -> String? {
+      var line = [CChar](repeating: 0, count: 4096)
+      while fgets(&line, Int32(line.count), lines) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        if text.contains(file) { return text }
+      }
+      return nil
+    }
+    let folder = "\(service.root)/config/feedimg"
+    func write(_ text: String, to name: String) throws {
+      try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name)"), options: .atomic)
+    }
+    let patch = #"{"data-saver":true,"download-limit":"5 MB"}"#
+    let valid = try service.curl("/v1/settings", "-X", "PATCH", "--json", patch).object
+    #expect(valid["data-saver"] == true)
+
+    try write(#"{"data-saver": true "x": 1}"#, to: "settings.json")
+    let settings = warning(about: "settings.json")
+    #expect(settings?.hasSuffix("; the earlier settings stay in force\n") == true, "\(settings ?? "none")")
+    #expect(try service.curl("/v1/settings").object == valid)
+    try write(#"{"data-saver": "x", "download-limit": "5 MB"}"#, to: "settings.json")
+    let member = warning(about: "settings.json")
+    #expect(member?.hasSuffix("; feedimg uses the default no\n") == true, "\(member ?? "none")")
+    #expect(try service.curl("/v1/settings").object["download-limit"] == "5 MB")
+
+    try FileManager.default.createDirectory(atPath: "\(folder)/policies", withIntermediateDirectories: true)
+    try write("no table", to: "policies/default.md")
+    let policy = warning(about: "default.md")
+    #expect(policy?.hasSuffix(" stays in force\n") == true, "\(policy ?? "none")")
+
+    let feed = #"[{"originalImage":"http://x.example/a"},{"originalImage":"a"}]"#
+    try Data(feed.utf8).write(to: URL(filePath: items), options: .atomic)
+    let item = warning(about: items)
+    #expect(item?.contains(": item 2, `originalImage`: ") == true, "\(item ?? "none")")
   }
 
   @Test func `the service manager's watchdog is notified`() throws {

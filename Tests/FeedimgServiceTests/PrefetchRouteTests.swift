@@ -60,6 +60,15 @@ import Testing
     #expect(image.body == SampleImage.jpeg)
   }
 
+  @Test func `a prefetch without items ends at once`() throws {
+    let service = try ServiceRun(["--network=wifi"])
+    let run = try service.request(["/v1/prefetch", "--json", "[]"])
+    #expect(run.block()?.hasPrefix("HTTP/1.1 200 ") == true)
+    let events = rest(run)
+    #expect(events.map(\.kind) == ["start", "end"])
+    #expect(events.first?.data["items"] == 0)
+  }
+
   @Test func `a prefetch that another client stops ends with an event`() throws {
     let (origin, service) = (try origin(), try ServiceRun(["--network=wifi"]))
     let run = try service.request(["/v1/prefetch", "--json", items(origin, "/held.jpg")])

@@ -116,6 +116,12 @@ import Testing
     }
   }
 
+  @Test func `a request with a name of its own is not remembered`() throws {
+    let get = Self.get("a", "Feedimg-Load: row17\r\n")
+    #expect(try responses(to: get, on: connect()) == ["200[a]"])
+    #expect(!isKnown(get))
+  }
+
   @Test func `a response that cannot be sent does not affect the next ones`() throws {
     // One of the first two responses has a field that cannot be sent.
     let count = Mutex(0)

@@ -24,7 +24,9 @@ import Testing
       return
     }
     #expect(elements.count == 2)
+    #expect(try service.curl("/v1/resolve", "--json", "[]").text == "[]\n")
     let type = "Content-Type: application/x-ndjson"
+    #expect(try service.curl("/v1/resolve", "-H", type, "--data-binary", "").status == 422)
     for items in [Self.item, "\(Self.item)\n\(Self.item)\n\(Self.item)\n"] {
       let lines = try service.curl("/v1/resolve", "-H", type, "--data-binary", items)
       #expect(lines["Content-Type"] == "application/x-ndjson")
@@ -73,6 +75,7 @@ import Testing
       (["/v1/resolve", "--json", "{"], 400, "line 1, column 2"),
       (["/v1/resolve", "--json", "{}"], 422, "an item needs `originalImage`"),
       (["/v1/resolve", "--json", ""], 422, "expected an item"),
+      (["/v1/resolve", "-H", "Content-Type: text/html", "-d", "<p><img src=a>"], 400, "add `from=html`"),
       (["/v1/resolve", "--json", #"{"originalImage":"file:///etc/passwd"}"#], 422, "originalImage"),
       (["/v1/image"], 400, "`item=`"),
       (["/v1/image?item=%7B"], 400, "`item`: line 1"),
@@ -93,7 +96,8 @@ import Testing
       (["/v1/image?item=%7B%7D&width=0"], 422, "an item needs"),
       (["/v1/image?width=0", "--json", Self.item], 400, "`width` takes a number from 1"),
       (["/v1/prefetch"], 405, "`/v1/prefetch` takes POST, OPTIONS, not `GET`"),
-      (["/v1/prefetch", "--json", "[]"], 422, "expected an item"),
+      (["/v1/prefetch", "--json", ""], 422, "expected an item, found none"),
+      (["/v1/image", "--json", "[]"], 422, "expected one item, found 0"),
       (["/v1/prefetch?limit=many", "--json", Self.item], 422, "`limit=`: expected a size"),
       (["/v1/prefetch?wait=1", "--json", Self.item], 422, "expected `yes` or `no`"),
       (["/v1/prefetch/none", "-X", "DELETE"], 404, "no prefetch `none` is running"),
@@ -208,32 +212,35 @@ import Testing
   }
 
   @Test func `the description allows every installed policy and every fact`() throws {
-    guard case .object(let paths)? = try ServiceRun().curl("/openapi.json").object["paths"] else {
-      Issue.record("no paths")
+    let response = try ServiceRun().curl("/openapi.json")
+    guard case .object(let components)? = response.object["components"],
+      case .object(let parameters)? = components["parameters"],
+      case .object(let policy)? = parameters["policy"],
+      case .object(let fact)? = parameters["set"]
+    else {
+      Issue.record("no parameters")
       return
     }
-    let operations = paths.members.flatMap { Self.values($0.value) }
-    let parameters = operations.flatMap(Self.values).flatMap(Self.values)
-    let policies = parameters.filter { Self.member("name", of: $0) == "policy" }
-    let facts = parameters.filter { Self.member("name", of: $0) == "set" }
-    #expect(policies.count == 5 && facts.count == 5)
-    let text: JSONValue = ["type": "string"]
-    let texts: JSONValue = ["type": "array", "items": ["type": "string"]]
-    #expect(policies.allSatisfy { Self.member("schema", of: $0) == text })
-    #expect(facts.allSatisfy { Self.member("schema", of: $0) == texts })
-  }
-
-  /// The values in an object or an array.
-  private static func values(_ value: JSONValue) -> [JSONValue] {
-    switch value {
-    case .object(let object): object.members.map(\.value)
-    case .array(let elements): elements
-    default: []
+    #expect(policy["schema"] == ["type": "string"])
+    #expect(fact["schema"] == ["type": "array", "items": ["type": "string"]])
+    for name in ["policy", "set"] {
+      #expect(response.text.ranges(of: "#/components/parameters/\(name)\"").count == 5)
     }
   }
 
-  private static func member(_ name: String, of value: JSONValue) -> JSONValue? {
-    if case .object(let object) = value { object[name] } else { nil }
+  @Test func `the description names the format and the address of a feed where the body may be one`() throws {
+    let service = try ServiceRun(["--network=offline"])
+    let feed = #"<rss><channel><item><enclosure type="image/png" url="/a"/></item></channel></rss>"#
+    let routes = [("/v1/resolve", 200), ("/v1/image", 404), ("/v1/prefetch", 200)]
+    for (path, status) in routes {
+      let target = "\(path)?from=rss&base=http://x.example/"
+      let response = try service.curl(target, "-H", "Content-Type: text/xml", "--data-binary", feed)
+      #expect(response.status == status, "\(path): \(response.text)")
+    }
+    let text = try service.curl("/openapi.json").text
+    for name in ["from", "base"] {
+      #expect(text.ranges(of: "#/components/parameters/\(name)\"").count == routes.count)
+    }
   }
 
   @Test func `the description names every setting that a client can change`() throws {

@@ -50,8 +50,8 @@ import Testing
     }
     #expect(scan?.variant == original)
     #expect(scan?.detail == PixelSize(width: 32, height: 24))
-    let account = loader.serviceAccount ?? "no account"
-    #expect(account == "1 image loaded by the service at `\(service.socket)`")
+    let summary = loader.serviceSummary ?? "no summary"
+    #expect(summary == "1 image loaded by the service at `\(service.socket)`")
     #expect(origin.log.requests.map(\.path) == ["/a.jpg"])
   }
 }

@@ -82,6 +82,32 @@ import Testing
     try Data("{".utf8).write(to: URL(filePath: file))
     let broken = try CurlResponse(of: CurlRun(target))
     #expect((broken.status, broken.object["detail"]?.text?.contains("not JSON")) == (500, true))
+    try Data("<p><img src='http://x.example/a'>".utf8).write(to: URL(filePath: file))
+    let markup = try CurlResponse(of: CurlRun(target))
+    #expect((markup.status, markup.object["detail"]?.text?.contains("add `--from html`")) == (500, true))
+  }
+
+  @Test func `an invalid item of the feed gives a warning, and with --strict refuses the feed`() throws {
+    let service = try ServiceRun()
+    let file = "\(service.root)/feed.json"
+    try Data("[\(Self.item),{\"originalImage\":\"a\"},\(Self.item)]".utf8).write(to: URL(filePath: file))
+    let arguments = ["--items=\(file)", "--socket=\(service.root)/second"]
+    let second = try ServiceRun(arguments, besides: service)
+    let target = ["--unix-socket", "\(second.root)/second", "http://localhost/v1/items"]
+    #expect(try CurlResponse(of: CurlRun(target)).text == "[\(Self.item),\n\(Self.item)]\n")
+    let fault =
+      "`\(file)`: item 2, `originalImage`: expected an absolute http or https URL, but `a` is relative"
+    #expect(second.errors.split(separator: "\n").count { $0 == "feedimg: \(fault)" } == 1)
+    second.signal(15)
+    #expect(second.end() == 0)
+    let refusal = #expect(throws: RunFailure.self) {
+      try ServiceRun(arguments + ["--strict"], besides: service)
+    }
+    #expect(refusal?.message.hasSuffix("feedimg: \(fault)\n") == true)
+    // A file without a valid item is most likely no feed.
+    try Data("{}".utf8).write(to: URL(filePath: file))
+    let empty = #expect(throws: RunFailure.self) { try ServiceRun(arguments, besides: service) }
+    #expect(empty?.message.contains("an item needs `originalImage`") == true)
   }
 
   @Test func `the feed may be a page, whose pictures are items`() throws {

@@ -1,6 +1,10 @@
 import FeedimgJSON
 import LoopbackServer
+import Synchronization
 import Testing
+
+@testable import FeedimgPipeline
+@testable import FeedimgService
 
 /// `/v1/image` while the image arrives.
 @Suite(.timeLimit(.minutes(10))) struct StreamedImageTests {
@@ -58,6 +62,28 @@ import Testing
     #expect(warm.body == picture)
     #expect(warm["Cache-Status"]?.hasSuffix("detail=memory") == true)
     #expect(origin.log.count(of: "/a.jpg") == 1)
+  }
+
+  /// Without a length, only the end of the body completes it.
+  @Test(arguments: [5, nil])
+  func `a body is complete for the client when it is stored`(total: Int?) async {
+    let body = ResponseStream()
+    Array("image".utf8).withUnsafeBytes { body.append($0, at: 0) }
+    body.end()
+    let isStored = Atomic(false)
+    let stream = BodyStream(
+      body: body,
+      total: total,
+      storage: { isStored.store(true, ordering: .relaxed) },
+      leave: {}
+    )
+    var pieces: [Bool] = []
+    let isWhole = await stream.sendPieces { _ in
+      pieces.append(isStored.load(ordering: .relaxed))
+      return true
+    }
+    #expect(isWhole && isStored.load(ordering: .relaxed))
+    #expect(pieces == [total != nil])
   }
 
   @Test func `the last client to leave stops the transfer`() async throws {

@@ -1,6 +1,7 @@
 """The actions of a user on the page, and the expected results."""
 
 import json
+import os
 import pathlib
 import re
 import time
@@ -30,9 +31,10 @@ class PageTest:
             self.shows_thumbnails_on_cellular, self.upgrades_visible_images_on_wifi, self.requests_no_cached_image_again,
             self.shows_cached_images_offline, self.follows_events_of_other_clients, self.shows_the_progress_of_a_download,
             self.simulates_another_policy, self.loads_the_upgrades_that_the_service_reports, self.explains_a_decision,
-            self.opens_other_items, self.can_be_used_by_keyboard, self.is_accessible, self.fits_a_phone,
-            self.fits_on_one_screenshot, self.looks_right_in_dark_mode, self.keeps_the_settings_of_the_user,
-            self.contacts_only_the_service,
+            self.opens_other_items, self.opens_a_feed_longer_than_a_request, self.loads_an_original_after_its_thumbnail,
+            self.shows_the_latest_image_of_the_cache, self.says_why_the_feed_cannot_be_read, self.recovers_from_errors,
+            self.can_be_used_by_keyboard, self.is_accessible, self.fits_a_phone, self.fits_on_one_screenshot,
+            self.looks_right_in_dark_mode, self.keeps_the_settings_of_the_user, self.contacts_only_the_service,
         ]
         for step in steps:
             title = step.__name__.replace("_", " ")
@@ -285,6 +287,89 @@ class PageTest:
         self.expect(self.browser.run("document.querySelectorAll('.cell').length") == 24, "the earlier items are gone")
         self.browser.key("Escape")
         self.settle()
+
+    def opens_a_feed_longer_than_a_request(self):
+        feed = json.loads((self.folder / "feed.json").read_text())
+        # The service accepts requests of 1 MiB.
+        self.show("\n".join(json.dumps({**item, "more": "x" * 700_000}) for item in feed[:3]))
+        self.expect(self.browser.run("document.querySelectorAll('.cell img:not([hidden])').length") == 3, "not 3 images")
+        self.show(json.dumps(feed))
+
+    def loads_an_original_after_its_thumbnail(self):
+        feed = (self.folder / "feed.json").read_text()
+        original, thumbnail = (variant["url"] + "?after" for variant in json.loads(feed)[1]["variants"])
+        item = json.dumps({"originalImage": original, "thumbnailImage": thumbnail, "variants": []})
+        for network, role in [("cellular", "thumbnail"), ("wifi", "original")]:
+            self.choose("network", network)
+            self.show(item)
+            self.browser.wait(f"document.querySelector('.cell').dataset.shown === '{role}'", f"the {role}")
+            # A new cell first shows what is cached.
+            self.show(feed)
+
+    def shows_the_latest_image_of_the_cache(self):
+        file = self.folder / "web/replaced.jpg"
+        item = json.dumps({"originalImage": f"{self.web.base}/replaced.jpg?held"})
+        tile = "[...document.querySelectorAll('#cache li')].find((tile) => tile.title.includes('/replaced.jpg'))"
+        texts = [""]
+        for age, picture in enumerate(sorted(file.parent.glob("*-east.jpg"))[:2]):
+            file.write_bytes(picture.read_bytes())
+            os.utime(file, (1e9 + age, 1e9 + age))
+            self.gate.clear()
+            self.browser.run(f"""
+              void fetch('/v1/image?network=wifi', {{ method: 'POST', body: {json.dumps(item)},
+                headers: {{ Authorization: 'Bearer ' + sessionStorage.getItem('feedimg-token'), 'Cache-Control': 'no-cache',
+                  'Content-Type': 'application/json' }} }})""")
+            self.browser.wait("document.querySelector('#downloads progress') !== null", "the download")
+            self.gate.set()
+            self.browser.wait("document.getElementById('downloads').innerText === 'No downloads'", "the end of the download")
+            # The tile has the size of the image.
+            self.browser.wait(f"!{json.dumps(texts)}.includes({tile}?.innerText ?? '')", "the tile of the image")
+            texts.append(self.browser.run(f"{tile}.innerText"))
+
+    def says_why_the_feed_cannot_be_read(self):
+        feed = (self.folder / "feed.json").read_text()
+        (self.folder / "feed.json").write_text("{")
+        self.browser.run("document.getElementById('open-reset').click()")
+        self.browser.wait("document.getElementById('feed-error').textContent.includes('not JSON')", "the reason")
+        self.browser.errors.clear()
+        (self.folder / "feed.json").write_text(feed)
+        self.browser.run("document.getElementById('open-reset').click()")
+        self.browser.wait("document.getElementById('feed-error').textContent === ''", "the feed")
+        self.settle()
+
+    def recovers_from_errors(self):
+        # The page's requests can then be interrupted.
+        script = self.browser.call("Page.addScriptToEvaluateOnNewDocument", source="""
+          const working = fetch
+          let events = new AbortController()
+          function interruptEvents() {
+            events.abort()
+            events = new AbortController()
+          }
+          let failsToResolve = false
+          window.fetch = (target, options) => {
+            if (target === '/v1/events') return working(target, { ...options, signal: events.signal })
+            if (failsToResolve && target.startsWith('/v1/resolve')) return Promise.reject(new Error('no decisions'))
+            return working(target, options)
+          }""")
+        feed = (self.folder / "feed.json").read_text()
+        (self.folder / "feed.json").write_text("{")
+        self.browser.run("window.isOld = true")
+        self.browser.call("Page.reload")
+        self.browser.wait("!window.isOld && document.getElementById('connection')?.textContent === 'connected'", "the event stream")
+        self.browser.wait("document.getElementById('feed-error').textContent.includes('not JSON')", "the reason")
+        (self.folder / "feed.json").write_text(feed)
+        self.browser.run("interruptEvents()")
+        self.browser.wait("document.querySelectorAll('.cell').length === 24", "the feed, after the reconnect")
+        self.browser.wait("document.getElementById('feed-error').textContent === ''", "the end of the reason")
+        self.browser.run("failsToResolve = true")
+        self.browser.run("document.getElementById('open-reset').click()")
+        self.browser.wait("document.getElementById('feed-error').textContent === 'no decisions'", "the reason")
+        self.browser.run("failsToResolve = false")
+        self.choose("network", "wifi")
+        self.browser.wait("document.getElementById('feed-error').textContent === ''", "the end of the reason, after a decision")
+        self.browser.errors.clear()
+        self.browser.call("Page.removeScriptToEvaluateOnNewDocument", **script)
 
     def can_be_used_by_keyboard(self):
         self.top()

@@ -43,7 +43,7 @@ public struct ImageCache: Sendable {
   ///
   /// - Throws: ``ConfigurationError`` if the cache cannot be read.
   public func summary() throws(ConfigurationError) -> CacheSummary {
-    try naming { () throws(CacheError) in CacheSummary(try cache.info()) }
+    try convertingErrors { () throws(CacheError) in CacheSummary(try cache.info()) }
   }
 
   /// Calls the body for each image, without loading the whole list into memory.
@@ -62,7 +62,7 @@ public struct ImageCache: Sendable {
     kinds: Set<CachedImage.Kind> = Set(CachedImage.Kind.allCases),
     _ body: (CachedImage) -> Bool
   ) throws(ConfigurationError) {
-    try naming { () throws(CacheError) in
+    try convertingErrors { () throws(CacheError) in
       let budgets = Set(kinds.map(\.budget))
       try cache.list(by: order.cacheOrder, isReversed: isReversed, limit: limit, budgets: budgets) {
         body(CachedImage($0))
@@ -104,7 +104,7 @@ public struct ImageCache: Sendable {
   public func verify(
     progress: (_ done: Int, _ count: Int) -> Void = { _, _ in }
   ) throws(ConfigurationError) -> CacheCheck {
-    try naming { () throws(CacheError) in CacheCheck(try cache.verify(progress: progress)) }
+    try convertingErrors { () throws(CacheError) in CacheCheck(try cache.verify(progress: progress)) }
   }
 
   /// Removes expired images and images over the limits, and more on request.
@@ -121,19 +121,19 @@ public struct ImageCache: Sendable {
     to size: ByteCount? = nil,
     progress: (_ removed: Int) -> Void = { _ in }
   ) throws(ConfigurationError) -> CacheTrim {
-    try naming { () throws(CacheError) in CacheTrim(try cache.trim(to: size, progress: progress)) }
+    try convertingErrors { () throws(CacheError) in CacheTrim(try cache.trim(to: size, progress: progress)) }
   }
 
-  /// Removes the image of a URL, for all credentials, also from the memory of all programs that use the cache.
+  /// Removes the image of a URL and the responses that the service has stored for it, for all credentials.
   ///
-  /// Those programs drop all images in memory, and do not keep those that they are loading. The other images stay on
-  /// the disk.
+  /// All programs that use the cache drop all images in memory, and do not keep those that they are loading. The
+  /// other images stay on the disk.
   ///
   /// - Parameter url: The URL of the image.
-  /// - Returns: False if the cache has no such image.
+  /// - Returns: False if the cache has neither.
   /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func remove(_ url: ImageURL) throws(ConfigurationError) -> Bool {
-    try naming { () throws(CacheError) in try cache.removeEverywhere(url.key) }
+    try convertingErrors { () throws(CacheError) in try cache.removeEverywhere(url.key) }
   }
 
   /// Removes all images, including pinned ones, and all responses that the service has stored.
@@ -143,7 +143,7 @@ public struct ImageCache: Sendable {
   /// - Returns: The contents before the call; if the index was damaged, those after it.
   /// - Throws: ``ConfigurationError`` if the cache cannot be written.
   public func clear() throws(ConfigurationError) -> CacheSummary {
-    try naming { () throws(CacheError) in
+    try convertingErrors { () throws(CacheError) in
       // A damaged index cannot be read, but it can be cleared.
       let info = try? cache.info()
       try cache.clear()
@@ -157,7 +157,7 @@ public struct ImageCache: Sendable {
     of url: ImageURL,
     _ body: (String) throws(CacheError) -> Bool
   ) throws(ConfigurationError) -> Bool {
-    try naming { () throws(CacheError) in
+    try convertingErrors { () throws(CacheError) in
       var isFound = false
       for key in try cache.keys(of: url.key) where try body(key) { isFound = true }
       return isFound
@@ -165,7 +165,9 @@ public struct ImageCache: Sendable {
   }
 
   /// Runs the body and converts its error for users.
-  func naming<Result>(_ body: () throws(CacheError) -> Result) throws(ConfigurationError) -> Result {
+  func convertingErrors<Result>(
+    _ body: () throws(CacheError) -> Result
+  ) throws(ConfigurationError) -> Result {
     do throws(CacheError) {
       return try body()
     } catch {

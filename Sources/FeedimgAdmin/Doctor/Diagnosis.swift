@@ -5,8 +5,9 @@ import FeedimgSettings
 
 /// A check of the features that work on this system.
 ///
-/// Creating a diagnosis runs all checks, which takes some milliseconds. They change nothing and send no
-/// packet.
+/// Creating a diagnosis runs all checks. They change no setting and no image, and contact no other machine. They
+/// connect to the socket of the user's service, which starts the service under systemd, and send a request to its
+/// gateway. They take some milliseconds, or two seconds if the gateway does not respond.
 public struct Diagnosis: Sendable, Hashable {
   /// The result of a check.
   public enum Verdict: String, Sendable, Hashable, CaseIterable {

@@ -20,7 +20,7 @@ struct FolderState {
     while access(nearest, F_OK) != 0, errno == ENOENT, nearest.count > 1 {
       nearest = FilePath(nearest).folder
     }
-    exists = nearest == path
+    exists = nearest == path && Self.isFolder(nearest)
     obstacle = Self.obstacle(to: nearest)
     fileSystem = MountTable.fileSystem(of: nearest)
   }
@@ -31,12 +31,15 @@ struct FolderState {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == size
   }
 
-  private static func obstacle(to path: String) -> String? {
+  private static func isFolder(_ path: String) -> Bool {
     var status = stat()
-    guard stat(path, &status) == 0, access(path, W_OK | X_OK) == 0 else {
-      return FileError.words(for: errno)
-    }
-    return status.st_mode & S_IFMT == S_IFDIR ? nil : "not a folder"
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  private static func obstacle(to path: String) -> String? {
+    guard access(path, F_OK) == 0 else { return FileError.words(for: errno) }
+    guard isFolder(path) else { return "not a folder" }
+    return access(path, W_OK | X_OK) == 0 ? nil : FileError.words(for: errno)
   }
 
   private static let shared: Set<String> = [

@@ -25,12 +25,15 @@ public struct GatewayStatus: Sendable, Hashable {
       case .object(let object)? = try? JSONReader.value(in: bytes)
     else { return nil }
     self.init(address: object["address"]?.text, server: object["server"]?.text)
-    let text = try? AtomicFile("\(folder)/gateway-token").content()
+    let text = try? AtomicFile(Self.tokenPath(in: folder)).content()
     token = text.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) }
   }
 
   /// The path of the status in the folder of the settings.
   package static func path(in folder: String) -> String { "\(folder)/gateway.json" }
+
+  /// The path of the token in the folder of the settings.
+  package static func tokenPath(in folder: String) -> String { "\(folder)/gateway-token" }
 
   private var text: [UInt8] {
     let value: JSONValue = ["address": .optional(address), "server": .optional(server)]

@@ -36,7 +36,9 @@ extension Policies {
   /// - Throws: ``PolicyFileError`` if a policy cannot be read or does not cover all states.
   public func compare(_ old: String, _ new: String) throws(PolicyFileError) -> Comparison {
     let (one, other) = (try named(old), try named(new))
-    let diff = try naming { () throws(PolicyErrors) in try PolicyDiff(from: one.table, to: other.table) }
+    let diff = try convertingErrors { () throws(PolicyErrors) in
+      try PolicyDiff(from: one.table, to: other.table)
+    }
     return Comparison(
       headline: diff.headline,
       changes: diff.changes.map {

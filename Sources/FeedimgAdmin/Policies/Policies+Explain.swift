@@ -9,7 +9,7 @@ import FeedimgUsage
 
 extension Policies {
   /// The explanation of a decision.
-  public struct Account: Sendable {
+  public struct Explanation: Sendable {
     /// The tried rules, one line each, and then the decision.
     public var lines: [String]
     /// Every fact with its value and source.
@@ -35,12 +35,12 @@ extension Policies {
     _ argument: String,
     given: [SituationOverride] = [],
     isLive: Bool = false
-  ) throws(PolicyFileError) -> Account {
+  ) throws(PolicyFileError) -> Explanation {
     let named = try named(argument)
     let catalog = try catalog(of: named.table)
     // The defaults of unknown facts; both variants are available, but not cached.
     var known = KnownFacts(Situation(network: .other, original: .remote, thumbnail: .remote))
-    let policy = try naming { () throws(PolicyErrors) in try CompiledPolicy(named.table) }
+    let policy = try convertingErrors { () throws(PolicyErrors) in try CompiledPolicy(named.table) }
     var warnings = named.warnings
     if isLive {
       let (snapshot, ledger) = try snapshot(for: policy)
@@ -59,7 +59,7 @@ extension Policies {
     } catch {
       throw PolicyFileError([error.description], isUnreadable: true)
     }
-    return Account(Explanation(policy, in: known.situation), known, warnings: warnings)
+    return Explanation(FeedimgPolicy.Explanation(policy, in: known.situation), known, warnings: warnings)
   }
 
   /// The facts of this machine, read in the same way as in a loader.
@@ -84,11 +84,11 @@ extension Policies {
   }
 }
 
-extension Policies.Account {
+extension Policies.Explanation {
   /// The source of a fact that is not given.
   private static let notGiven = "not given"
 
-  init(_ explanation: Explanation, _ known: KnownFacts, warnings: [String]) {
+  init(_ explanation: FeedimgPolicy.Explanation, _ known: KnownFacts, warnings: [String]) {
     lines = explanation.lines
     facts = explanation.facts.map {
       FactReading(

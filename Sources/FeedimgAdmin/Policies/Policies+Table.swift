@@ -53,7 +53,7 @@ extension Policies {
         throw PolicyFileError([error.description], isUnreadable: true)
       }
     }
-    return try naming { () throws(PolicyErrors) in
+    return try convertingErrors { () throws(PolicyErrors) in
       try Listing(named, fixing: fixed, everyState: everyState)
     }
   }

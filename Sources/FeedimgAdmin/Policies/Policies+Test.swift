@@ -103,7 +103,7 @@ extension Policies {
   ///   does not cover all states.
   public func golden(_ arguments: [String] = [], of policy: String? = nil) throws(PolicyFileError) -> String {
     let table = try tableToRecord(arguments, policy)
-    return try naming { () throws(PolicyErrors) in
+    return try convertingErrors { () throws(PolicyErrors) in
       // Compiling fails if a state has no rule.
       _ = try CompiledPolicy(table)
       return try DecisionTable(table).golden

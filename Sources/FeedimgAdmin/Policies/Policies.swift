@@ -78,7 +78,7 @@ extension Policies {
   package func checkName(_ name: String) throws(ConfigurationError) { try catalog.checkName(name) }
 
   /// Runs the body, and throws the errors of a table as one.
-  func naming<Result>(_ body: () throws(PolicyErrors) -> Result) throws(PolicyFileError) -> Result {
+  func convertingErrors<Result>(_ body: () throws(PolicyErrors) -> Result) throws(PolicyFileError) -> Result {
     do throws(PolicyErrors) {
       return try body()
     } catch {

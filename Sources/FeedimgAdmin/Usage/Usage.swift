@@ -46,7 +46,7 @@ public struct Usage: Sendable {
   /// - Returns: The sums by day, and the rest of the budget.
   /// - Throws: ``ConfigurationError`` if the ledger cannot be read.
   public func report(days count: Int = 30) throws(ConfigurationError) -> UsageReport {
-    let (all, unreadableCount) = try naming { () throws(UsageLedgerError) in try ledger.all() }
+    let (all, unreadableCount) = try convertingErrors { () throws(UsageLedgerError) in try ledger.all() }
     let today = ledger.today()
     // Time zones differ by at most 26 hours, so a day of another time zone is at most two days ahead.
     let latest = today.advanced(by: 2)
@@ -69,10 +69,10 @@ public struct Usage: Sendable {
   ///
   /// - Throws: ``ConfigurationError`` if they cannot be removed.
   public func clear() throws(ConfigurationError) {
-    try naming { () throws(UsageLedgerError) in try ledger.clear() }
+    try convertingErrors { () throws(UsageLedgerError) in try ledger.clear() }
   }
 
-  private func naming<Result>(
+  private func convertingErrors<Result>(
     _ body: () throws(UsageLedgerError) -> Result
   ) throws(ConfigurationError) -> Result {
     do throws(UsageLedgerError) {

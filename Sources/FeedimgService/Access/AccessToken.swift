@@ -14,7 +14,7 @@ struct AccessToken: Sendable, Hashable {
   ///
   /// - Throws: ``ServiceError`` if the file exists but cannot be read, or cannot be written.
   static func stored(in path: String) throws(ServiceError) -> AccessToken {
-    try naming { () throws(FileError) -> AccessToken in
+    try convertingErrors { () throws(FileError) -> AccessToken in
       if let known = try read(path) { return known }
       return try AtomicFile(path).locked { file throws(FileError) -> AccessToken in
         // Another process may have written a token meanwhile.
@@ -28,7 +28,7 @@ struct AccessToken: Sendable, Hashable {
   ///
   /// - Throws: ``ServiceError`` if the file cannot be written; the old token then stays valid.
   static func replaced(in path: String) throws(ServiceError) -> AccessToken {
-    try naming { () throws(FileError) -> AccessToken in
+    try convertingErrors { () throws(FileError) -> AccessToken in
       try AtomicFile(path).locked { file throws(FileError) -> AccessToken in try create(in: file) }
     }
   }
@@ -66,7 +66,7 @@ struct AccessToken: Sendable, Hashable {
   }
 
   /// Runs the body and converts its error for users.
-  private static func naming(
+  private static func convertingErrors(
     _ body: () throws(FileError) -> AccessToken
   ) throws(ServiceError) -> AccessToken {
     do throws(FileError) {

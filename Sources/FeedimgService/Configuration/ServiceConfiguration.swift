@@ -16,7 +16,7 @@ public struct ServiceConfiguration: Sendable {
   public var forwardedHeaders: [String] = []
   /// A file with the items of the feed that the page shows; nil for none.
   public var items: String?
-  /// How to read ``items``: the format and the base of its URLs.
+  /// How to read ``items``: the format, the base of its URLs, and whether an invalid item refuses the file.
   public var feed = FeedReader()
   /// Whether to replace the token of the gateway instead of serving.
   public var replacesGatewayToken = false

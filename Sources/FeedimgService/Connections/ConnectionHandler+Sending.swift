@@ -29,11 +29,7 @@ extension ConnectionHandler {
     case .bytes(let bytes): send(bytes, context: context)
     case .absent: end(context: context)
     case .stream(let stream):
-      send(to: request, context: context, leave: stream.leave) { [register] send in
-        register.beginStream(stream.body)
-        defer { register.endStream(stream.body) }
-        return await stream.sendPieces(send)
-      }
+      send(to: request, context: context, leave: stream.leave) { send in await stream.sendPieces(send) }
     case .events(let texts):
       send(to: request, context: context) { send in
         for await text in texts { guard await send(Array(text.utf8)[...]) else { return false } }

@@ -52,7 +52,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     switch (state.phase, part) {
     case (.idle, .head(let head)): begin(head, context: context)
     case (.receiving, .body(let bytes)): take(bytes, context: context)
-    case (.receiving(let head, let fields), .end): respond(to: head, fields, context: context)
+    case (.receiving(let head, let fields, let target), .end):
+      respond(to: head, fields, target, context: context)
     case (.responding, _): if !pipelined.append(part) { hangUp(context: context) }
     case (.idle, _), (.receiving, .head), (.closing, _): break
     }
@@ -98,9 +99,11 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private func begin(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
     let fields = HTTPFields(head.headers.map { HTTPFields.Field(name: $0.name, value: $0.value) })
+    let target: RequestTarget?
     do throws(Problem) {
-      let limit = try rules.bodyLimit(of: head, fields)
-      try body.begin(length: fields["Content-Length"], limit: limit)
+      let accepted = try rules.accept(head, fields)
+      try body.begin(length: fields["Content-Length"], limit: accepted.bodyLimit)
+      target = accepted.target
     } catch {
       return refuse(error, withBody: head.method != .HEAD, context: context)
     }
@@ -111,7 +114,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
       context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
     }
     inputRequests.begin()
-    state.phase = .receiving(head, fields)
+    state.phase = .receiving(head, fields, target)
     expect(within: rules.limits.request, context: context)
   }
 
@@ -123,17 +126,17 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  private func respond(to head: HTTPRequestHead, _ fields: HTTPFields, context: ChannelHandlerContext) {
+  private func respond(
+    to head: HTTPRequestHead,
+    _ fields: HTTPFields,
+    _ target: RequestTarget?,
+    context: ChannelHandlerContext
+  ) {
     deadline.clear()
     let bytes = body.take()
     state.phase = .responding(head, nil)
-    if head.uri == "*", head.method == .OPTIONS { return send(rules.routes.options, context: context) }
-    let request: ServiceRequest
-    do throws(Problem) {
-      request = try rules.request(head, fields, body: bytes)
-    } catch {
-      return send(error.response, context: context)
-    }
+    guard let target else { return send(rules.routes.options, context: context) }
+    let request = rules.request(head, fields, target, body: bytes)
     if let response = rules.routes.immediateResponse(to: request) {
       // A repetition would skip the interim response.
       if !state.endsAfterResponse, fields["Expect"] == nil {
@@ -184,7 +187,8 @@ struct ConnectionState {
   enum Phase {
     /// Waits for the head of a request.
     case idle
-    case receiving(HTTPRequestHead, HTTPFields)
+    /// The target is nil for `OPTIONS *`.
+    case receiving(HTTPRequestHead, HTTPFields, RequestTarget?)
     /// Prepares and sends a response, with the task for it, if any.
     case responding(HTTPRequestHead, Task<Void, Never>?)
     /// The last response has been sent; further input is dropped.

@@ -1,4 +1,3 @@
-import Feedimg
 import FeedimgSystem
 import NIOCore
 import Synchronization
@@ -17,8 +16,6 @@ final class ConnectionRegister: Sendable {
   private let limit: Int
   private let bodyLimit: Int
   private let onIdle: @Sendable () -> Void
-  /// The bodies that are sent while they are being received, one for each client.
-  private let streams = Mutex<[ResponseStream]>([])
   /// The sum of the bodies of all requests that are under way.
   private let heldBytes = Atomic(0)
 
@@ -35,32 +32,6 @@ final class ConnectionRegister: Sendable {
 
   /// Whether the service is stopping, so that each connection closes after its response.
   var isDraining: Bool { state.withLock { $0.isDraining } }
-
-  /// The number of clients that receive a body while the service receives it.
-  var streamCount: Int { streams.withLock { $0.count } }
-
-  /// The bytes of such bodies in memory; a body with several clients counts once.
-  var streamedBytes: Int {
-    let bodies = Dictionary(streams.withLock { $0 }.map { (ObjectIdentifier($0), $0) }) { $1 }
-    return bodies.values.reduce(0) { $0 + $1.heldCount }
-  }
-
-  /// The connections for `/metrics`.
-  var gauges: [ServiceMetrics.Gauge] {
-    [
-      ("feedimg_connections", "Open connections.", count),
-      ("feedimg_arriving_readers", "Clients that receive an image while it downloads.", streamCount),
-      ("feedimg_arriving_bytes", "Bytes of these images in memory.", streamedBytes),
-    ]
-  }
-
-  func beginStream(_ body: ResponseStream) { streams.withLock { $0.append(body) } }
-
-  func endStream(_ body: ResponseStream) {
-    streams.withLock { streams in
-      if let index = streams.firstIndex(where: { $0 === body }) { streams.remove(at: index) }
-    }
-  }
 
   /// Reserves room for a part of a request body; false where the limit would be exceeded.
   func hold(_ count: Int) -> Bool {

@@ -81,7 +81,10 @@ final class RepeatedRequests: Sendable {
 
   /// Keeps a request with its item.
   func remember(_ request: RepeatableRequest, for bytes: ByteBuffer) {
-    guard bytes.readableBytes <= Self.maximumLength else { return }
+    // Programs give each load a name of its own.
+    guard bytes.readableBytes <= Self.maximumLength, request.request.fields["Feedimg-Load"] == nil else {
+      return
+    }
     var request = request
     request.request.item = try? request.request.target.item
     // The buffer of the channel is reused for the next input.

@@ -11,6 +11,8 @@ struct BodyStream: Sendable {
   var isOnlyReader = false
   /// Changes the events in the body; nil to send it as it is.
   var events: EventLines?
+  /// Waits until the body is stored; nil for clients that do not need the file.
+  var storage: (@Sendable () async -> Void)?
   /// Leaves the load of the body; called when the client disconnects before the end.
   let leave: @Sendable () -> Void
 
@@ -19,7 +21,7 @@ struct BodyStream: Sendable {
 
   /// Sends the body piece by piece.
   ///
-  /// The last piece is sent after the body has been stored. A client that then asks again gets the stored body.
+  /// The last piece waits for ``storage``. A client that then looks for the file finds it.
   ///
   /// - Parameter send: Returns true when the client has taken the piece, and false when it has disconnected.
   /// - Returns: Whether the whole part was sent.
@@ -29,12 +31,16 @@ struct BodyStream: Sendable {
     do throws(LoadError) {
       while position < wanted.upperBound, let chunk = try await body.chunk(at: position) {
         let end = position + chunk.count
-        if end == total { _ = try await body.chunk(at: end) }
+        if end == total {
+          _ = try await body.chunk(at: end)
+          await storage?()
+        }
         let piece = events?.take(chunk)[...] ?? chunk.prefix(wanted.upperBound - position)
         if !piece.isEmpty { guard await send(piece) else { return false } }
         position = end
         if isOnlyReader { body.drop(before: position) }
       }
+      if total == nil { await storage?() }
       if let rest = events?.end(), !rest.isEmpty { return await send(rest[...]) }
       return true
     } catch {

@@ -98,9 +98,9 @@ export class Cell {
     this.#parts.bar.hidden = false
     this.node.setAttribute('aria-busy', 'true')
     try {
-      // Show the cached thumbnail while the original loads.
+      // Show the cached thumbnail while the original loads. If that fails, the original loads all the same.
       if (show === 'thumbnail' && role === 'original' && !this.#shown) {
-        await this.#show(await loadCachedImage(this.#itemWithOnly('thumbnail'), signal), signal)
+        await loadCachedImage(this.#thumbnailItem, signal).then((image) => this.#show(image, signal)).catch(() => {})
       }
       await this.#show(await loadImage(this.#item, query, signal, this.isVisible ? 2 : 4), signal)
       this.#error = ''
@@ -154,10 +154,10 @@ export class Cell {
     this.node.removeAttribute('aria-busy')
   }
 
-  #itemWithOnly(role) {
-    const { variants, originalImage, thumbnailImage, ...rest } = this.#item
-    if (variants) return { ...rest, variants: variants.filter((variant) => variant.role === role) }
-    return role === 'original' ? { ...rest, originalImage } : { ...rest, thumbnailImage }
+  /** The item without its original. An empty list of variants counts as absent. */
+  get #thumbnailItem() {
+    const { variants, originalImage, ...rest } = this.#item
+    return { ...rest, variants: variants?.filter(({ role }) => role === 'thumbnail') }
   }
 
   #describe() {

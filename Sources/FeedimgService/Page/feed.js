@@ -61,6 +61,8 @@ export class Feed {
     if (number !== this.#updateNumber) return
     due.forEach((url) => this.#dueURLs.delete(url))
     this.#mayMissReports = false
+    // The reason why the feed is empty stays.
+    if (cells.length > 0) this.#parts.error.textContent = ''
     cells.forEach((cell, index) => {
       cell.setResolution(resolutions[index], query, isAllDue || due.has(resolutions[index].url))
     })

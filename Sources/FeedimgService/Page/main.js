@@ -12,7 +12,8 @@ const itemsKey = 'feedimg-feed'
 const table = new DecisionTable(byID('table'))
 const simulation = new Simulation(byID('simulation-form'), simulationChanged)
 const explanation = { dialog: byID('explanation'), title: byID('explanation-title'), text: byID('explanation-text') }
-const feed = new Feed({ list: byID('feed'), summary: byID('feed-summary'), empty: byID('feed-empty'), explanation }, simulation, table)
+const feedParts = { list: byID('feed'), summary: byID('feed-summary'), error: byID('feed-error'), empty: byID('feed-empty'), explanation }
+const feed = new Feed(feedParts, simulation, table)
 const cacheCard = new CacheCard({ summary: byID('cache-summary'), limits: byID('cache-limits'), list: byID('cache') })
 let [network, activePolicy, wasDownloading] = [null, 'default', false]
 
@@ -33,12 +34,13 @@ async function start() {
   byID('content').hidden = false
   updateNetwork()
   drawDownloads(byID('downloads'), { transfers: [], count: 0 })
-  await updatePolicy()
-  await Promise.all([feed.setItems(await initialItems()), updateUsageAndCache()])
+  await Promise.all([updatePolicy(), updateUsageAndCache()])
+  await showInitialItems()
   receiveEvents(handleEvent, (isConnected) => {
     byID('connection').textContent = isConnected ? 'connected' : 'disconnected, retrying'
     byID('connection').classList.toggle('connected', isConnected)
     if (isConnected) feed.connected()
+    if (isConnected && feed.isEmpty) showInitialItems()
   })
 }
 
@@ -78,7 +80,7 @@ function handleEvent(name, data) {
 
 async function downloadsEnded() {
   // An empty feed shows the images that other programs have loaded.
-  if (feed.isEmpty) await feed.setItems(await initialItems())
+  if (feed.isEmpty) await showInitialItems()
   else feed.updateSoon()
 }
 
@@ -114,6 +116,17 @@ async function updateUsageAndCache() {
 }
 
 // Items.
+
+/** Shows the first items, or the reason why they cannot be read. */
+async function showInitialItems() {
+  try {
+    const items = await initialItems()
+    byID('feed-error').textContent = ''
+    await feed.setItems(items)
+  } catch (error) {
+    byID('feed-error').textContent = error.message
+  }
+}
 
 /** The items that the user has opened, or else those of the service, or else the cached images. */
 async function initialItems() {
@@ -170,7 +183,8 @@ byID('open-form').addEventListener('submit', (event) => {
 byID('open-reset').addEventListener('click', async () => {
   sessionStorage.removeItem(itemsKey)
   form.dialog.close()
-  await feed.setItems(await initialItems())
+  feed.setItems([]).catch(() => {})
+  await showInitialItems()
 })
 addEventListener('dragover', (event) => event.preventDefault())
 addEventListener('drop', async (event) => {

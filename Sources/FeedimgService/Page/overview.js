@@ -138,8 +138,13 @@ export class CacheCard {
     const limited = ['originals', 'thumbnails', 'pinned'].filter((name) => cache[name]?.limit)
     limits.replaceChildren(...limited.map((name) => limitRow(name, cache[name])))
     const old = this.#tiles
-    this.#tiles = new Map(cache.images.map((image) => [image.url, old.get(image.url) ?? makeTile(image)]))
-    for (const [url, tile] of old) if (!this.#tiles.has(url)) tile.release()
+    this.#tiles = new Map(cache.images.map((image) => {
+      const known = old.get(image.url)
+      const tile = known?.version === versionOf(image) ? known : makeTile(image)
+      tile.node.title = `${image.url}\n${image.mediaType}, used ${formatAge(image.usedAt)}`
+      return [image.url, tile]
+    }))
+    for (const [url, tile] of old) if (this.#tiles.get(url) !== tile) tile.release()
     list.replaceChildren(...[...this.#tiles.values()].map((tile) => tile.node))
     list.hidden = cache.images.length === 0
   }
@@ -153,14 +158,17 @@ function limitRow(name, { count, bytes, limit }) {
     element('span', { class: 'secondary' }, `${count}, ${text}`))
 }
 
+/** Differs if the image of a URL was replaced. */
+const versionOf = ({ storedAt, bytes }) => `${storedAt} ${bytes}`
+
 function makeTile(image) {
   const picture = element('img', { alt: '', decoding: 'async' })
-  const node = element('li', { title: `${image.url}\n${image.mediaType}, used ${formatAge(image.usedAt)}` },
+  const node = element('li', {},
     picture,
     element('span', { class: 'title' }, fileName(image.url)),
     element('span', { class: 'secondary' }, `${image.role}, ${formatSize(image.bytes)}`))
   const item = { variants: [{ role: image.role, url: image.url }] }
   // An image that was evicted meanwhile stays empty.
   loadCachedImage(item).then(({ blob }) => { picture.src = URL.createObjectURL(blob) }, () => {})
-  return { node, release: () => URL.revokeObjectURL(picture.src) }
+  return { node, version: versionOf(image), release: () => URL.revokeObjectURL(picture.src) }
 }

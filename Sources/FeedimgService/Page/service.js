@@ -45,12 +45,35 @@ export async function getJSON(target) {
   return (await send(target)).json()
 }
 
+/** The longest body of a request that the service accepts, in bytes. */
+const maximumBody = 1 << 20
+
 /** The decisions about items, in their order. `query` has the simulated facts. */
 export async function resolve(items, query) {
-  const lines = items.map((item) => JSON.stringify(item)).join('\n')
   const headers = { 'Content-Type': 'application/x-ndjson' }
-  const response = await send(`/v1/resolve${query}`, { method: 'POST', headers, body: lines })
-  return (await response.text()).trim().split('\n').map((line) => JSON.parse(line))
+  let text = ''
+  for (const body of bodies(items)) {
+    const response = await send(`/v1/resolve${query}`, { method: 'POST', headers, body })
+    text += await response.text()
+  }
+  return text.trim().split('\n').map((line) => JSON.parse(line))
+}
+
+/** The items as JSON lines, in bodies that the service accepts. */
+function bodies(items) {
+  const bodies = []
+  let length = maximumBody
+  for (const item of items) {
+    const line = `${JSON.stringify(item)}\n`
+    const { size } = new Blob([line])
+    length += size
+    if (length > maximumBody) {
+      bodies.push('')
+      length = size
+    }
+    bodies[bodies.length - 1] += line
+  }
+  return bodies
 }
 
 /** Loads the image that the policy chooses for an item. */

@@ -21,7 +21,7 @@ struct ImageRoute: Sendable {
     let start = ContinuousClock.now
     // A request for another situation, with cache directives or with forwarded fields needs a load.
     guard forwardedFields(of: request).fields.isEmpty, request.target.parameters.count == 1,
-      request.fields["Cache-Control"] == nil,
+      request.fields["Cache-Control"] == nil, !request.waitsForStorage,
       request.fields["Feedimg-Cache"].map({ $0 == folder }) ?? true,
       let item = request.item ?? (try? request.target.item),
       let image = loader.lookUpInMemory(item, by: { facts.current })
@@ -78,7 +78,7 @@ struct ImageRoute: Sendable {
         isFallback: image.note != nil,
         by: loader
       )
-      return try streamed(image, to: request, steps.serverTiming(isStreaming: true), leave: leave)
+      return try streamed(image, to: request, steps.serverTiming(isStreaming: true), of: loader, leave: leave)
     case .whole(let image):
       let status = image.cacheStatus(steps, isReload: isReload)
       var whole = CompleteImage(image, cacheStatus: status, serverTiming: steps.serverTiming())
@@ -119,6 +119,7 @@ struct ImageRoute: Sendable {
     _ image: StreamingImage,
     to request: ServiceRequest,
     _ serverTiming: String,
+    of loader: ImageLoader,
     leave: @escaping @Sendable () -> Void
   ) throws(Problem) -> ServiceResponse {
     // A client that joins the load causes no transfer.
@@ -129,6 +130,7 @@ struct ImageRoute: Sendable {
     if let mediaType = image.response.mediaType { fields.append(("Content-Type", mediaType)) }
     let length = image.response.response.head.contentLength
     var stream = BodyStream(body: image.response.body, total: length, leave: leave)
+    if request.waitsForStorage { stream.storage = { [url = image.variant.url] in await loader.stored(url) } }
     var response = ServiceResponse(fields: fields, body: .stream(stream))
     switch ConditionalResponse(range: length == nil ? nil : request.range, length: length ?? 0) {
     case .full, .notModified: break
@@ -191,11 +193,7 @@ extension RequestTarget {
     get throws(Problem) {
       let range = 1...Self.longestSide
       let (width, height) = (try number("width", in: range), try number("height", in: range))
-      guard width != nil || height != nil else { return nil }
-      return DisplaySize(
-        width: Double(width ?? Self.longestSide),
-        height: Double(height ?? Self.longestSide)
-      )
+      return DisplaySize(maximumWidth: Double(width ?? 0), maximumHeight: Double(height ?? 0))
     }
   }
 

@@ -2,9 +2,9 @@ import FeedimgFeeds
 import FeedimgJSON
 import FeedimgModel
 
-/// A document with items, or with pictures in another format.
+/// The body of a request: items, or a document of another format with pictures.
 enum ItemDocument {
-  /// At least one item, and the values that describe them.
+  /// The items, and the values of the document, of which there is at least one.
   case items([FeedItem], [JSONValue])
   /// The pictures of a feed, possibly none.
   case feed([FeedItem])
@@ -14,15 +14,9 @@ enum ItemDocument {
   /// - Parameters:
   ///   - bytes: The document.
   ///   - reader: The reader for another format; with a format, it reads the document.
-  ///   - notJSON: How the message for malformed JSON begins.
   ///   - otherScheme: The status for an item whose URL is of another scheme than http and https.
   /// - Throws: ``Problem`` 400 for a malformed document, and 422 for an invalid item.
-  init(
-    _ bytes: [UInt8],
-    _ reader: FeedReader,
-    notJSON: String = "not JSON",
-    otherScheme: Int = 422
-  ) throws(Problem) {
+  init(_ bytes: [UInt8], _ reader: FeedReader, otherScheme: Int) throws(Problem) {
     guard reader.format == nil else {
       self = .feed(try Self.feed(bytes, reader))
       return
@@ -37,7 +31,8 @@ enum ItemDocument {
         (problem, fault) = (Problem(error, otherScheme: otherScheme), error)
       }
     } catch {
-      (problem, fault) = (Problem(400, "\(notJSON): \(error)"), FeedItemError(error))
+      let markup = FeedFormat.unknownMarkup(bytes, option: "from=html")
+      (problem, fault) = (Problem(400, markup ?? "the body is not JSON: \(error)"), FeedItemError(error))
     }
     guard let format = FeedFormat(detecting: bytes, notReadFor: fault) else { throw problem }
     var reader = reader

@@ -61,6 +61,9 @@ extension LoadRegistry {
 }
 
 extension ServiceRequest {
+  /// Whether the client needs the file of the image, so that the response must wait for the store.
+  var waitsForStorage: Bool { fields["Feedimg-Wait"] == "stored" }
+
   /// The name that the client gives to the load in `Feedimg-Load`; nil where the field is absent.
   var loadName: String? {
     get throws(Problem) {

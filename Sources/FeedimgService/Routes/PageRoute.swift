@@ -24,10 +24,8 @@ struct PageRoute: Sendable {
   ]
 
   /// Whether a request needs no token.
-  static func isPublic(_ method: String, _ target: String) -> Bool {
-    guard method == "GET" || method == "HEAD" else { return false }
-    let path = target.prefix { $0 != "?" }
-    return assets.contains { $0.path == path }
+  static func isPublic(_ method: String, _ path: String) -> Bool {
+    (method == "GET" || method == "HEAD") && assets.contains { $0.path == path }
   }
 
   /// The routes, one for each file.

@@ -44,16 +44,20 @@ struct RouteTable: Sendable {
     return response
   }
 
-  /// Whether the path has an immediate handler; its other handlers mostly wait and compute little.
-  func hasImmediateHandler(_ request: ServiceRequest) -> Bool { immediate[request.target.path] != nil }
+  /// Whether there is an immediate handler; the route then mostly waits and computes little.
+  ///
+  /// A request with a body has none, because to read the items in it may take long.
+  func hasImmediateHandler(_ request: ServiceRequest) -> Bool { immediateHandler(of: request) != nil }
 
   /// The response of an immediate handler; nil where there is none.
   func immediateResponse(to request: ServiceRequest) -> ServiceResponse? {
-    guard request.method == "GET" || request.method == "HEAD",
-      let response = immediate[request.target.path]?(request)
-    else { return nil }
+    guard let response = immediateHandler(of: request)?(request) else { return nil }
     count(response, to: request)
     return response
+  }
+
+  private func immediateHandler(of request: ServiceRequest) -> ImmediateHandler? {
+    request.method == "GET" || request.method == "HEAD" ? immediate[request.target.path] : nil
   }
 
   /// The response to `OPTIONS *` (RFC 9110 §9.3.7).

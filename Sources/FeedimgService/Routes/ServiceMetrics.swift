@@ -1,4 +1,3 @@
-import Feedimg
 import FeedimgAdmin
 import FeedimgModel
 import Synchronization
@@ -25,9 +24,6 @@ final class ServiceMetrics: Sendable {
     }
   }
 
-  /// A value that may also fall.
-  typealias Gauge = (name: String, help: String, value: Int)
-
   /// Guards the counts.
   private let counts = Mutex<[Counter: Int]>([:])
 
@@ -37,12 +33,7 @@ final class ServiceMetrics: Sendable {
   }
 
   /// `GET /metrics`: all counters and gauges, in the text format 0.0.4 of Prometheus.
-  func response(
-    _ loader: ImageLoader,
-    _ cache: ImageCache,
-    _ hub: EventHub,
-    _ connections: [Gauge]
-  ) -> ServiceResponse {
+  func response(_ cache: ImageCache, _ hub: EventHub, _ connectionCount: Int) -> ServiceResponse {
     let counted = counts.withLock { $0 }.map { "\($0.key.text) \($0.value)" }.sorted()
     var lines: [String] = []
     for (name, help) in [
@@ -54,11 +45,8 @@ final class ServiceMetrics: Sendable {
       lines += ["# HELP \(name) \(help)", "# TYPE \(name) counter"]
       lines += counted.filter { $0.hasPrefix("\(name){") }
     }
-    let gauges =
-      connections + [
-        ("feedimg_event_readers", "Clients that receive events.", hub.readerCount)
-      ]
-    for (name, help, value) in gauges { lines += gauge(name, help, [("", value)]) }
+    lines += gauge("feedimg_connections", "Open connections.", [("", connectionCount)])
+    lines += gauge("feedimg_event_readers", "Clients that receive events.", [("", hub.readerCount)])
     if let summary = try? cache.summary() {
       let parts = [("original", summary.originals), ("thumbnail", summary.thumbnails)]
       func rows(_ value: (CacheSummary.Part) -> Int) -> [(String, Int)] {

@@ -16,12 +16,11 @@ extension ServiceRequest {
   /// The query may name the format of a feed (`from=`) and its address (`base=`).
   ///
   /// - Parameter otherScheme: The status for an item whose URL is of another scheme than http and https.
-  /// - Returns: The items, and the form of the body. Only a feed may have none.
+  /// - Returns: The items, and the form of the body. An empty array and a feed may have none.
   /// - Throws: ``Problem`` 415 for another media type, 400 for malformed documents, and 422 for invalid items.
   func items(otherScheme: Int = 422) throws(Problem) -> (items: [FeedItem], form: ItemsForm) {
     try expectBody(in: Self.itemTypes)
-    switch try ItemDocument(body, try feedReader(), notJSON: "the body is not JSON", otherScheme: otherScheme)
-    {
+    switch try ItemDocument(body, try feedReader(), otherScheme: otherScheme) {
     case .feed(let items): return (items, .array)
     case .items(let items, let values):
       if values.count > 1 { return (items, .lines) }

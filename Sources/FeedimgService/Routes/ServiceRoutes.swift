@@ -11,7 +11,7 @@ extension RouteTable {
     parts: LoaderParts,
     loader: ImageLoader,
     sources: EventSources,
-    connections: @escaping @Sendable () -> [ServiceMetrics.Gauge],
+    connectionCount: @escaping @Sendable () -> Int,
     prefetches: PrefetchRegistry
   ) throws(ConfigurationError) {
     let (metrics, loads, settings) = (ServiceMetrics(), LoadRegistry(), Settings(sharing: parts))
@@ -33,7 +33,7 @@ extension RouteTable {
     let gateway = configuration.gateway.map {
       GatewayRoute(
         option: $0,
-        tokenFile: "\(FilePath(settings.path).folder)/gateway-token",
+        tokenFile: GatewayStatus.tokenPath(in: FilePath(settings.path).folder),
         forwarding: GatewayForwarding(loader: loader),
         image: image,
         fetch: fetch
@@ -58,7 +58,7 @@ extension RouteTable {
       ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, of: loader) }),
       ("GET", "/v1/items", configuration.itemsResponse),
       ("GET", "/v1/events", sources.response),
-      ("GET", "/metrics", { _ in metrics.response(loader, cache, sources.hub, connections()) }),
+      ("GET", "/metrics", { _ in metrics.response(cache, sources.hub, connectionCount()) }),
       ("GET", "/healthz", { _ in ServiceResponse(text: "ok\n", as: "text/plain; charset=utf-8") }),
       ("GET", "/openapi.json", { _ in Self.description }),
     ]

@@ -14,11 +14,7 @@ extension Settings {
   func change(_ request: ServiceRequest) throws(Problem) -> ServiceResponse {
     try request.expectBody(in: Self.mediaTypes)
     let changes = try Self.changes(in: request.body)
-    do throws(ConfigurationError) {
-      try change(changes)
-    } catch {
-      throw Problem(error.isSystemFailure ? 500 : 422, error.messages.joined(separator: "; "))
-    }
+    try Problem.reporting(422) { () throws(ConfigurationError) in try change(changes) }
     return read(request)
   }
 
