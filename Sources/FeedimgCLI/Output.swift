@@ -7,7 +7,7 @@ enum Output {
   /// Prints a line on standard output without buffering.
   ///
   /// If printing fails, it ends the program: silently if a pipe was closed, else with the reason.
-  static func line(_ text: String) { document(Printable.text(text) + "\n") }
+  static func line(_ text: String) { document(printable(text) + "\n") }
 
   /// Prints a text unchanged; ends the program like ``line(_:)`` if printing fails.
   static func document(_ text: String) { document(Array(text.utf8)) }
@@ -30,7 +30,7 @@ enum Output {
   /// Prints a line on standard error.
   static func errorLine(_ text: String) {
     clearProgress()
-    standardError("\(Printable.text(text))\n")
+    standardError("\(printable(text))\n")
   }
 
   /// Writes all bytes, even to a non-blocking descriptor.
@@ -78,7 +78,7 @@ enum Output {
   static func progress(_ text: String) {
     guard hasTerminalError else { return }
     hasProgress.store(true, ordering: .relaxed)
-    standardError("\r\u{1B}[K\(Printable.text(text))")
+    standardError("\r\u{1B}[K\(printable(text))")
   }
 
   private static func clearProgress() {
@@ -106,6 +106,14 @@ enum Output {
     case warning = 3
   }
 
+  /// A text that is safe to print; the colour codes of the program stay.
+  private static func printable(_ text: String) -> String {
+    Printable.text(text, keeping: isColoured ? styles : [])
+  }
+
+  /// The colour codes that the program writes.
+  private static let styles = ["0", "1", "2", "31", "32", "33"].map { "\u{1B}[\($0)m" }
+
   /// The width of standard output in characters, from `COLUMNS` or the terminal; nil without either.
   static let width: Int? = {
     if let columns = getenv("COLUMNS").flatMap({ Int(String(cString: $0)) }), columns > 0 { return columns }
@@ -119,44 +127,5 @@ enum Output {
   static func wrapped(_ text: String, indent: Int) -> String {
     let indent = String(repeating: " ", count: indent)
     return WrappedText.lines(text, width: width ?? .max, indent: indent).joined(separator: "\n")
-  }
-}
-
-/// Text that is safe to print on a terminal.
-///
-/// Names from items, servers and files may contain any character. Characters that control the terminal or
-/// change the direction of text are printed as their code. The program's own colour codes stay.
-enum Printable {
-  static func text(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
-    var output = String.UnicodeScalarView()
-    var rest = text.unicodeScalars[...]
-    while let scalar = rest.first {
-      if Output.isColoured, let style = styles.first(where: { rest.starts(with: $0.unicodeScalars) }) {
-        output.append(contentsOf: style.unicodeScalars)
-        rest = rest.dropFirst(style.unicodeScalars.count)
-        continue
-      }
-      if isUnsafe(scalar) {
-        output.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
-      } else {
-        output.append(scalar)
-      }
-      rest = rest.dropFirst()
-    }
-    return String(output)
-  }
-
-  /// The colour codes that ``Output`` writes.
-  private static let styles = ["0", "1", "2", "31", "32", "33"].map { "\u{1B}[\($0)m" }
-
-  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x0A, 0x09: false
-    case 0..<0x20, 0x7F..<0xA0: true
-    // Characters that change the direction of text (UAX #9).
-    case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-    default: false
-    }
   }
 }

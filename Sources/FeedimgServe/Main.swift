@@ -1,5 +1,6 @@
 import Feedimg
 import FeedimgService
+import FeedimgSystem
 import Glibc
 
 /// `feedimg-serve`, which `feedimg serve` executes: serves until a signal stops it.
@@ -22,7 +23,14 @@ enum Main {
     let (signals, arrived) = AsyncStream.makeStream(of: Int32.self)
     Task(executorPreference: TaskThread.executor) { await run(until: signals) }
     var number: Int32 = 0
-    while true { if sigwait(&waited, &number) == 0 { arrived.yield(number) } }
+    var stops = 0
+    while true {
+      guard sigwait(&waited, &number) == 0 else { continue }
+      if number != SIGHUP { stops += 1 }
+      // The alarm ends the process also where the disk hangs, which may block the task that takes the signals.
+      if stops == 2 { alarm(2) }
+      arrived.yield(number)
+    }
   }
 
   private static func run(until signals: AsyncStream<Int32>) async {
@@ -65,8 +73,7 @@ enum Main {
         continue
       }
       guard !isStopping else {
-        // A second signal does not wait; the alarm ends the process also where the disk hangs.
-        alarm(2)
+        // A second signal does not wait.
         service.writeUsage()
         exit(1)
       }
@@ -82,8 +89,8 @@ enum Main {
   private static let gracePeriod = Duration.seconds(20)
 
   private static func printError(_ message: String) {
-    // A control character could end the line or change the terminal.
-    let text = message.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : String($0) }.joined()
+    // Each message is one line.
+    let text = Printable.text(message).replacing("\n", with: " ")
     let bytes = Array("feedimg: \(text)\n".utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)
   }

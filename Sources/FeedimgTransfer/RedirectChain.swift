@@ -34,7 +34,8 @@ struct RedirectChain {
     }
     let next = try target(of: location, library)
     guard next.key != first.key, !visited.contains(next.key) else {
-      throw LoadError(.tooManyRedirects, message: "the redirects form a loop, back to `\(next.key)`")
+      let shown = Self.shown(next.key)
+      throw LoadError(.tooManyRedirects, message: "the redirects form a loop, back to `\(shown)`")
     }
     guard visited.count < limit else {
       let times = limit == 1 ? "1 redirect" : "\(limit) redirects"
@@ -58,7 +59,11 @@ struct RedirectChain {
   }
 
   private static func refusal(_ text: String, _ reason: String) -> LoadError {
-    let shown = text.count > 200 ? text.prefix(200) + "…" : text[...]
-    return LoadError(.forbiddenRedirect, message: "the server redirected to `\(shown)`, which \(reason)")
+    LoadError(.forbiddenRedirect, message: "the server redirected to `\(shown(text))`, which \(reason)")
+  }
+
+  /// A URL for a message, without the user, password, query and fragment.
+  private static func shown(_ text: String) -> String {
+    ImageURL.shown(String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })))
   }
 }

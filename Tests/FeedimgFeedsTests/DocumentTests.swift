@@ -228,6 +228,16 @@ import Testing
     }
   }
 
+  @Test func `pictures beyond the limit of an entry are ignored with one warning`() throws {
+    let images = (0..<FeedLimits.versions + 3).map { "&lt;img src='https://x.example/\($0)'&gt;" }.joined()
+    let document = try read(
+      "<rss><channel><item><description>\(images)</description></item></channel></rss>"
+    )
+    #expect(document.items.count == FeedLimits.versions)
+    #expect(document.warningCount == 1)
+    #expect(document.warnings.first?.message.hasPrefix("more than 10000 versions of pictures") == true)
+  }
+
   @Test func `only the first of many warnings are kept`() throws {
     let document = try read("[\(Array(repeating: "17", count: 1000).joined(separator: ","))]", .mastodon)
     #expect(document.warnings.count == FeedLimits.warnings)

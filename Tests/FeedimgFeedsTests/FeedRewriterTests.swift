@@ -181,6 +181,19 @@ import Testing
     #expect(changed.map { String(decoding: $0, as: UTF8.self) } ?? row.before == row.after)
   }
 
+  @Test func `a feed passes unchanged if its new addresses are too long together`() throws {
+    let feed = Self.item((0..<20).map { #"<enclosure type="image/png" url="\#($0).png"/>"# }.joined())
+    let long = String(repeating: "a", count: 1 << 20)
+    var count = 0
+    let rewriter = FeedRewriter(base: try ImageURL("https://x.example/feed.xml")) { _, _ in
+      count += 1
+      return long
+    }
+    #expect(rewriter.rewritten(Array(feed.utf8)) == nil)
+    // The limit is 16 MiB.
+    #expect(count == 17)
+  }
+
   @Test func `bases that are too long are ignored`() throws {
     let base = "https://y.example/\(String(repeating: "a", count: FeedLimits.baseLength))/"
     let html = "&lt;base href='\(base)'&gt;&lt;img src='⟦a.jpg=>a.jpg⟧'&gt;"

@@ -29,4 +29,9 @@ import Testing
     }
     #expect(found == expected)
   }
+
+  @Test func `candidates beyond the limit are ignored`() {
+    let attribute = (1...FeedLimits.candidates + 1).map { "a \($0)w" }.joined(separator: ",")
+    #expect(ImageCandidate.candidates(in: attribute).map(\.width) == (1...FeedLimits.candidates).map { $0 })
+  }
 }

@@ -16,6 +16,17 @@ import Testing
 
   static let rssTraps = [
     Trap(
+      "a picture with two images",
+      .rss,
+      rss(
+        """
+        <description>&lt;picture&gt;&lt;source srcset="https://x.example/s 400w, https://x.example/l 1600w"&gt;
+        &lt;img src="https://x.example/a"&gt;&lt;img src="https://x.example/b"&gt;&lt;/picture&gt;</description>
+        """
+      ),
+      ["l > s", "b > -"]
+    ),
+    Trap(
       "several enclosures",
       .rss,
       rss(

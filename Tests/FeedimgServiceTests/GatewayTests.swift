@@ -25,6 +25,8 @@ import Testing
           ("Content-Type", "text/plain"), ("X-Method", request.method), ("X-Target", request.target),
           ("X-Authorization", request["Authorization"] ?? "none"), ("X-Hop", request["X-Hop"] ?? "none"),
           ("X-Type", request["Content-Type"] ?? "none"), ("Connection", "X-Own"), ("X-Own", "1"),
+          ("X-Cookie", request["Cookie"] ?? "none"), ("Set-Cookie", "a=b"), ("Clear-Site-Data", "\"*\""),
+          ("Alt-Svc", "h3=\":443\""),
         ]
         return .response(202, fields, body: request.body)
       case "/api/v1/html": return .response(500, [("Content-Type", "text/html")], body: Array("<p>".utf8))
@@ -264,6 +266,35 @@ import Testing
     #expect(try ask(service, "/api/v1/echo", "-H", "Origin: https://evil.example").status == 403)
     #expect(try ask(service, "/api/v1/echo", "-H", "Host: evil.example").status == 403)
     #expect(server.log.requests.isEmpty)
+  }
+
+  @Test func `servers get no token of the service, and no cookies pass but those of a reader`() throws {
+    let server = try Self.instance()
+    let service = try service("mastodon=\(server.url(""))")
+    func token(_ name: String) throws -> String {
+      let file = try Data(contentsOf: URL(filePath: "\(service.root)/config/feedimg/\(name)-token"))
+      return String(decoding: file, as: UTF8.self).trimmingSuffix()
+    }
+    let (authorization, cookie) = ("Authorization: Bearer \(try token("service"))", "Cookie: a=b")
+    let echo = try ask(service, "/api/v1/echo", "-H", authorization, "-H", cookie)
+    #expect((echo.status, echo["X-Authorization"], echo["X-Cookie"]) == (202, "none", "none"))
+    let (base, url) = ("/g/\(try token("gateway"))", server.url("/api/v1/echo"))
+    // A browser sends the cookies of all programs at 127.0.0.1; a feed reader sends its own.
+    let navigation = "Sec-Fetch-Mode: navigate"
+    let browsed = try ask(service, "\(base)/feed/\(url)", "-H", authorization, "-H", cookie, "-H", navigation)
+    #expect((browsed["X-Authorization"], browsed["X-Cookie"]) == ("none", "none"))
+    let read = try ask(service, "\(base)/feed/\(url)", "-H", "Authorization: Basic YTpi", "-H", cookie)
+    #expect((read["X-Authorization"], read["X-Cookie"]) == ("Basic YTpi", "a=b"))
+    let fetched = try ask(service, "\(base)/fetch?url=\(url)")
+    for response in [echo, browsed, read, fetched] {
+      #expect(response["X-Method"] == "GET")
+      for name in ["Set-Cookie", "Clear-Site-Data", "Alt-Svc"] { #expect(response[name] == nil, "\(name)") }
+    }
+  }
+
+  @Test func `messages have no characters that control a terminal`() throws {
+    let failure = #expect(throws: RunFailure.self) { try service("a\u{9B}b\u{202E}c\u{1B}d") }
+    #expect(failure?.message.contains(#"--gateway a\u{9b}b\u{202e}c\u{1b}d"#) == true)
   }
 
   @Test func `every form of a target needs the token if a route of the service responds to it`() throws {

@@ -94,6 +94,8 @@ final class HTMLPage: MarkupHandling {
     guard attributes["width"]?.nonBlank != "1" || attributes["height"]?.nonBlank != "1" else { return }
     var candidates = ImageCandidate.candidates(in: attributes["srcset"] ?? "")
     if candidates.isEmpty { candidates = source }
+    // The sources of a `picture` belong to its first image.
+    source = []
     let place = "img[\(imageCount)]"
     let sized = candidates.filter { $0.width != nil }
     let versions = sized.compactMap { candidate in

@@ -71,7 +71,7 @@ struct PictureEdits {
     base: String?,
     isThumbnail: Bool
   ) {
-    guard !reference.isEmpty, let place = text.place(of: range),
+    guard !edits.areTooLong, !reference.isEmpty, let place = text.place(of: range),
       let address = pictures.address(of: reference, base: base, isThumbnail: isThumbnail)
     else { return }
     edits.replace(place, with: address)

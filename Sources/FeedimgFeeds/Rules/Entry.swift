@@ -7,6 +7,7 @@ struct Entry {
   var base: String?
   private var pictures: [Picture] = []
   private var indexes: [String: Int] = [:]
+  private var versionCount = 0
   /// The invalid parts, one line each.
   private(set) var faults: [String] = []
 
@@ -17,7 +18,7 @@ struct Entry {
 
   /// Adds a picture after the others; a picture with the same URL gets its versions instead.
   mutating func add(_ picture: Picture) {
-    guard let key = picture.key else { return }
+    guard let key = picture.key, hasRoom(for: picture.thumbnails.count + 1) else { return }
     if let index = indexes[key] { return pictures[index].merge(picture) }
     indexes[key] = pictures.count
     pictures.append(picture)
@@ -25,8 +26,17 @@ struct Entry {
 
   /// Adds smaller versions to the first picture.
   mutating func addToFirst(_ thumbnails: [ImageVariant]) {
-    guard !pictures.isEmpty else { return }
+    guard !pictures.isEmpty, hasRoom(for: thumbnails.count) else { return }
     pictures[0].thumbnails += thumbnails
+  }
+
+  /// Counts more versions; false if they are too many, which is reported once.
+  private mutating func hasRoom(for count: Int) -> Bool {
+    guard versionCount <= FeedLimits.versions else { return false }
+    versionCount += count
+    guard versionCount > FeedLimits.versions else { return true }
+    report(nil, "more than \(FeedLimits.versions) versions of pictures; the others are ignored")
+    return false
   }
 
   /// Notes that a member or an element is invalid; without a place, the entry as a whole.

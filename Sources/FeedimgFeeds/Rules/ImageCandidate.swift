@@ -10,14 +10,15 @@ struct ImageCandidate: Equatable {
 
   /// Parses a `srcset` attribute (HTML §4.8.4.3.10).
   ///
-  /// - Returns: The valid candidates in order; of candidates with the same descriptor, the first.
+  /// - Returns: The first ``FeedLimits/candidates`` valid candidates in order; of candidates with the same
+  ///   descriptor, the first.
   static func candidates(in attribute: String) -> [ImageCandidate] {
     var candidates: [ImageCandidate] = []
     var (widths, densities) = (Set<Int>(), Set<Double>())
     var rest = attribute.utf8[...]
     while true {
       rest = rest.drop { isSpace($0) || $0 == comma }
-      guard !rest.isEmpty else { return candidates }
+      guard !rest.isEmpty, candidates.count < FeedLimits.candidates else { return candidates }
       let url = rest.prefix { !isSpace($0) }
       rest = rest[url.endIndex...]
       let end = url.lastIndex { $0 != comma }.map { url.index(after: $0) } ?? url.startIndex

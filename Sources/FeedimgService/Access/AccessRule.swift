@@ -30,6 +30,18 @@ enum AccessRule: Sendable, Hashable {
     return HTTPFields(fields.fields.filter { !$0.isCredential })
   }
 
+  /// The fields of a request without the token of this service, which a client may send to a wrong path.
+  func withoutToken(_ fields: HTTPFields) -> HTTPFields {
+    guard case .loopback(_, let token?) = self else { return fields }
+    return HTTPFields(fields.fields.filter { !$0.isNamed("authorization") || !Self.has(token, $0.value) })
+  }
+
+  /// Whether a value of `Authorization` is a token.
+  private static func has(_ token: AccessToken, _ authorization: String) -> Bool {
+    let words = authorization.split(separator: " ", maxSplits: 1)
+    return words.count == 2 && words[0].lowercased() == "bearer" && token.isEqual(to: words[1].trimmed)
+  }
+
   private static func rejection(of fields: HTTPFields, port: Int, token: AccessToken?) -> Problem? {
     // Any host name can resolve to this machine (DNS rebinding).
     guard let host = fields["Host"], isOwn(host, port: port) else {
@@ -51,8 +63,7 @@ enum AccessRule: Sendable, Hashable {
         fields: [("WWW-Authenticate", "Bearer")]
       )
     }
-    let words = given.split(separator: " ", maxSplits: 1)
-    guard words.count == 2, words[0].lowercased() == "bearer", token.isEqual(to: words[1].trimmed) else {
+    guard has(token, given) else {
       return Problem(
         401,
         "the token is not the token of this service",

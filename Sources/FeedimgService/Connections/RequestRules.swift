@@ -53,12 +53,14 @@ struct RequestRules {
     _ target: RequestTarget,
     body: [UInt8]
   ) -> ServiceRequest {
-    // The credentials in requests to a gateway are for the server behind it.
-    let hasOwnCredentials = routes.isGateway(target.path) && GatewayRoute.passesCredentials(target.path)
+    // The other credentials in requests to a gateway are for the server behind it.
+    let passesCredentials = routes.isGateway(target.path) && GatewayRoute.passesCredentials(target.path)
     return ServiceRequest(
       method: head.method.rawValue,
       target: target,
-      fields: hasOwnCredentials ? fields : access.withoutCredentials(fields),
+      fields: passesCredentials
+        ? access.withoutToken(GatewayRoute.withoutSharedCookies(fields, target.path))
+        : access.withoutCredentials(fields),
       body: body
     )
   }

@@ -61,8 +61,6 @@ struct FeedExchange: GatewayExchange {
 
   func fields(for head: ResponseHead, isChanged: Bool?) -> HTTPFields {
     var result = isChanged == false ? head.fields.forClient : head.fields.forClient.forChanged
-    // Cookies of different servers would have one origin.
-    result.fields.removeAll { $0.isNamed("set-cookie") }
     for index in result.fields.indices where result.fields[index].isNamed("location") {
       let target = FeedRewriter.absolute(result.fields[index].value, base: head.url)
       if let target { result.fields[index].value = address.base + Self.prefix(address) + target }

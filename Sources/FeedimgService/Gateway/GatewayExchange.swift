@@ -56,10 +56,18 @@ extension HTTPFields {
 
   /// The fields of a server for the client.
   var forClient: HTTPFields {
-    var result = endToEnd(without: ["content-length", "alt-svc", "strict-transport-security"])
+    var result = endToEnd(without: ["content-length"]).withoutOriginState
     // For a browser, all responses have the origin of this service; the sandbox takes it from them.
     result.fields.append(Field(name: "Content-Security-Policy", value: "sandbox"))
     return result
+  }
+
+  /// The fields without those that change the state of a whole origin.
+  ///
+  /// For a browser, the responses of all servers have the origin of this service, and all ports share cookies.
+  var withoutOriginState: HTTPFields {
+    let names = ["set-cookie", "clear-site-data", "alt-svc", "strict-transport-security"]
+    return HTTPFields(fields.filter { field in !names.contains { field.isNamed($0) } })
   }
 
   /// The fields of a document whose bytes were changed, which digests and ranges no longer match.

@@ -14,7 +14,7 @@ struct MastodonDocument: Sendable {
   /// The new address of a picture; nil to keep the old one.
   let address: @Sendable (GatewayPicture) -> String?
 
-  /// The document with its new addresses; nil if it has no picture or is not JSON.
+  /// The document with its new addresses; nil if it has no picture, is not JSON, or would become too long.
   func rewritten(_ bytes: [UInt8]) -> [UInt8]? {
     guard let value = try? JSONNode.read(bytes) else { return nil }
     var edits = DocumentEdits()
@@ -39,7 +39,7 @@ struct MastodonDocument: Sendable {
     for element in value.elements { add(element, to: &edits) }
     guard case .object(let members) = value.content else { return }
     let pictures = pictures(in: value)
-    for member in members {
+    for member in members where !edits.areTooLong {
       if let picture = pictures[member.name], member.value.text != nil {
         // Addresses have no characters that JSON escapes.
         if let new = address(picture) { edits.replace(member.value.range, with: "\"\(new)\"") }

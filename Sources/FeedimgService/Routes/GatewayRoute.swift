@@ -22,6 +22,16 @@ struct GatewayRoute: Sendable {
   /// Whether the credentials of a client are for the server behind the gateway, rather than for this service.
   static func passesCredentials(_ path: String) -> Bool { !isPicture(path) || FeedExchange.takes(path) }
 
+  /// The fields without cookies that other programs of this machine may have set.
+  ///
+  /// A browser sends the cookies of an address to all its ports (RFC 6265 §8.5). Clients of the API use tokens,
+  /// and a feed reader sends its own cookies.
+  static func withoutSharedCookies(_ fields: HTTPFields, _ path: String) -> HTTPFields {
+    let isBrowser = fields.fields.contains { $0.name.lowercased().hasPrefix("sec-fetch-") }
+    guard isBrowser || !isPicture(path) else { return fields }
+    return HTTPFields(fields.fields.filter { !$0.isNamed("cookie") })
+  }
+
   func response(to request: ServiceRequest) async throws(Problem) -> ServiceResponse {
     let address = try address(for: request)
     if Self.isPicture(request.target.path) { return try await picture(request, address) }
@@ -73,7 +83,11 @@ struct GatewayRoute: Sendable {
       throw Problem(403, "the token in the path is not the token of the gateway")
     }
     let rest = path[slash...].dropFirst()
-    if rest == "fetch" { return try await fetch.response(to: request) }
+    if rest == "fetch" {
+      var response = try await fetch.response(to: request)
+      response.fields = response.fields.withoutOriginState
+      return response
+    }
     if FeedExchange.takes(request.target.path) {
       return try await forwarding.response(to: request, try FeedExchange(request, address))
     }
