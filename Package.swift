@@ -109,7 +109,7 @@ let package = Package(
     // The service as a separate program, which `feedimg serve` runs, so that other commands start quickly.
     .executableTarget(
       name: "FeedimgServe",
-      dependencies: ["Feedimg", "FeedimgService"],
+      dependencies: ["Feedimg", "FeedimgService", "FeedimgSystem"],
       swiftSettings: settings,
       linkerSettings: compactProgram
     ),

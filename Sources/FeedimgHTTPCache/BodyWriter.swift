@@ -76,8 +76,8 @@ final class BodyWriter: ImageWriting, @unchecked Sendable {
       }
     } catch {
       self.body = nil
-      // Not ``DiskCache/refusal(_:size:)``, which would evict as much again.
-      throw CacheError(error.description, isDiskFull: error.isDiskFull)
+      // Not ``DiskCache/evictIfFull(after:)``, which would evict as much again.
+      throw CacheError(error)
     }
   }
 

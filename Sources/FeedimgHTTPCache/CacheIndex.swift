@@ -8,7 +8,8 @@ import FeedimgSystem
 /// lent one.
 ///
 /// It knows rows, not files. A body is placed before its row is committed and removed after its row. So a kill leaves
-/// at most a file without a row, which the next sweep removes.
+/// a file without a row, which the next sweep removes. Only eviction on a full disk removes bodies first; a row without
+/// its body counts as absent.
 final class CacheIndex: @unchecked Sendable {
   let connection: SQLiteConnection
   /// The identity of its file.

@@ -251,14 +251,18 @@ extension DiskCache {
   }
 }
 
+extension CacheError {
+  init(_ fault: FileError) { self.init(fault.description, isDiskFull: fault.isDiskFull) }
+}
+
 /// Evicts when other programs have filled the disk.
 ///
 /// Each commit leaves the reserve of ``FreeSpace`` free. This is for a disk that is full nevertheless.
 extension DiskCache {
-  /// The error for a file of so many bytes that cannot be written; on a full disk, evicts for the next attempt.
-  func refusal(_ fault: FileError, size: Int) -> CacheError {
-    if fault.isDiskFull { evict(atLeast: max(size, Self.minimumRoom)) }
-    return CacheError(fault.description, isDiskFull: fault.isDiskFull)
+  /// The error for a file or folder that cannot be made; on a full disk, evicts for the next attempt.
+  func evictIfFull(after fault: FileError) -> CacheError {
+    if fault.isDiskFull { evict(atLeast: Self.minimumRoom) }
+    return CacheError(fault)
   }
 
   /// Evicts as many bytes as ``FreeSpace`` and `bytes` ask for.

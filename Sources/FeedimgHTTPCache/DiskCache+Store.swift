@@ -80,7 +80,7 @@ extension DiskCache {
       let rest = isAlone ? images[results.count...results.count] : images[results.count...]
       let fault: CacheError?
       do throws(CacheError) {
-        try beginWritingOrRefuse()
+        do throws(FileError) { try beginWriting() } catch { throw CacheError(error) }
         fault = try attempt(Array(rest), &results)
       } catch {
         fault = error
@@ -177,7 +177,7 @@ extension DiskCache {
       do throws(FileError) {
         try image.body.place(as: record.body, in: folder)
       } catch {
-        return .failure(CacheError(error.description, isDiskFull: error.isDiskFull))
+        return .failure(CacheError(error))
       }
     }
     if let displaced {

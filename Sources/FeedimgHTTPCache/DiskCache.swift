@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// Any process may be killed at any time. The last images may then be lost, but no body is ever wrong or truncated:
 /// each body has a new name and is verified by its checksum. A row is inserted after its body and removed before it. So
-/// a kill leaves at most a file without a row, which the next process that writes removes.
+/// a kill leaves a file without a row, which the next process that writes removes. Only eviction on a full disk removes
+/// bodies first; a row without its body counts as absent.
 package final class DiskCache: Sendable {
   let folder: CacheFolder
   let pool: IndexPool
@@ -82,9 +83,9 @@ package final class DiskCache: Sendable {
     sweepIncoming()
   }
 
-  /// ``beginWriting()`` with the error for callers.
+  /// ``beginWriting()`` with the error for callers; on a full disk, evicts for the next attempt.
   func beginWritingOrRefuse() throws(CacheError) {
-    do throws(FileError) { try beginWriting() } catch { throw refusal(error, size: 0) }
+    do throws(FileError) { try beginWriting() } catch { throw evictIfFull(after: error) }
   }
 
   /// Tells other processes that this one writes no more.
@@ -171,7 +172,7 @@ extension DiskCache: ImageStoring {
   }
 
   package func makeWriter(since removals: Int) throws(CacheError) -> any ImageWriting {
-    do throws(FileError) { try folder.create() } catch { throw refusal(error, size: 0) }
+    do throws(FileError) { try folder.create() } catch { throw evictIfFull(after: error) }
     return BodyWriter(cache: self, since: removals)
   }
 

@@ -286,7 +286,7 @@ enum IndexError: Error, Hashable {
         isDiskFull: error.isDiskFull
       )
     case .file(let fault):
-      CacheError(fault.description, isDiskFull: fault.isDiskFull)
+      CacheError(fault)
     case .foreign:
       CacheError("cannot use the index `\(path)`: it belongs to another program")
     }

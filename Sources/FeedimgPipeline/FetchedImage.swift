@@ -46,7 +46,7 @@ extension FetchedImage {
   /// A loaded image with the file of this one, once the store has finished.
   ///
   /// - Throws: `cancelled` alone.
-  func stored(_ image: LoadedImage) async throws(LoadError) -> LoadedImage {
+  func addingFile(to image: LoadedImage) async throws(LoadError) -> LoadedImage {
     guard let storing else { return image }
     guard let stored = await storing.value() else {
       throw LoadError(.cancelled, url: image.variant.url, message: "the load was cancelled")
@@ -99,12 +99,12 @@ extension LoaderResources {
   ///   - sent: The request fields of the program; the image must suit those that `Vary` names.
   ///   - fillsMemory: Whether memory keeps the image.
   /// - Returns: The image; nil if the disk has none.
-  @PipelineActor func stored(
+  @PipelineActor func readFromDisk(
     _ key: String,
     for sent: HTTPFields,
     fillsMemory: Bool = true
   ) async -> FetchedImage? {
-    let image = await storage.disk.run { [memory = storage.memory, store = storage.store] in
+    let image = await storage.reads.run { [memory = storage.memory, store = storage.store] in
       let read = { store.read(key, for: sent).map(MemoryCache.Image.init) }
       return fillsMemory ? memory.fill(key, from: read) : read()
     }

@@ -10,7 +10,7 @@ package final class LoaderResources: Sendable {
   package let transport: Transport
   package let loads: RunningLoads
   /// Reports changes of the facts to the loads that wait.
-  package let facts: FactMonitor
+  package let factMonitor: FactMonitor
   /// Decodes pixels; nil if the program decodes images itself.
   package let pixels: DecodingQueue?
   /// Seconds since 1970; may jump.
@@ -33,7 +33,7 @@ package final class LoaderResources: Sendable {
     pixels = decoder.map { DecodingQueue($0, storage.memory) { identity.key(of: $0) } }
     let revalidator = Revalidator(transport.retries)
     loads = RunningLoads(revalidator: revalidator, observers: observers)
-    facts = FactMonitor(
+    factMonitor = FactMonitor(
       network: sources.network,
       settings: sources.settings,
       time: time,
@@ -73,7 +73,7 @@ package final class LoaderResources: Sendable {
   func currentNetwork() -> NetworkState {
     let state = sources.network.currentState()
     sources.meter?.note(state)
-    facts.observed(state)
+    factMonitor.observed(state)
     return state
   }
 }
@@ -125,10 +125,10 @@ package final class ImageStorage: Sendable {
   let budget: MemoryBudget
   package let pressure: MemoryPressure
   /// The thread on which loads read files; starts with the first load.
-  package let disk = ThreadExecutor("feedimg-disk")
+  package let reads = ThreadExecutor("feedimg-disk")
   /// The thread that writes the cache and the usage ledger, so that no reader waits behind a write.
   package let writes = ThreadExecutor("feedimg-writes")
-  let stores = StoresInFlight()
+  let runningStores = StoresInFlight()
   let uses: MemoryUseRecorder
 
   /// - Parameters:
@@ -151,7 +151,7 @@ package final class ImageStorage: Sendable {
   }
 
   deinit {
-    disk.stop()
+    reads.stop()
     writes.stop()
   }
 

@@ -37,7 +37,7 @@ extension Rule {
   }
 }
 
-extension Promise {
+extension PolicyPromise {
   fileprivate var json: JSONValue {
     [
       "when": .object(JSONObject(conditions.map { ($0.fact.name, cellJSON($0.text)) })),
@@ -94,7 +94,7 @@ private struct PolicyJSONReader {
     problems = ProblemList(file: file)
   }
 
-  mutating func read(_ value: JSONValue) -> (rules: [Rule], promises: [Promise]) {
+  mutating func read(_ value: JSONValue) -> (rules: [Rule], promises: [PolicyPromise]) {
     guard
       let policy = members(
         of: value,
@@ -142,7 +142,7 @@ private struct PolicyJSONReader {
     return Rule(number: number, line: nil, conditions: conditions, outcome: outcome)
   }
 
-  private mutating func promise(_ value: JSONValue, number: Int, at path: String) -> Promise {
+  private mutating func promise(_ value: JSONValue, number: Int, at path: String) -> PolicyPromise {
     var conditions: [Condition] = []
     var expectations: [Expectation] = []
     if let promise = members(of: value, at: path, known: ["expect"], optional: ["when"]) {
@@ -161,7 +161,7 @@ private struct PolicyJSONReader {
         if let expectation { expectations.append(expectation) }
       }
     }
-    return Promise(number: number, line: nil, conditions: conditions, expectations: expectations)
+    return PolicyPromise(number: number, line: nil, conditions: conditions, expectations: expectations)
   }
 
   private mutating func conditions(_ value: JSONValue?, at path: String) -> [Condition] {

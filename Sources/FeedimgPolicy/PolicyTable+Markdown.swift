@@ -44,7 +44,7 @@ extension PolicyTable {
       }
       rules.append(Rule(number: number, line: row.line, conditions: conditions, outcome: outcome))
     }
-    var promises: [Promise] = []
+    var promises: [PolicyPromise] = []
     for table in tables.dropFirst() where table.isUnderPromises {
       Self.read(table, catalog, into: &promises, problems: &problems)
     }
@@ -59,7 +59,7 @@ extension PolicyTable {
   private static func read(
     _ table: MarkdownTable,
     _ catalog: FactCatalog,
-    into promises: inout [Promise],
+    into promises: inout [PolicyPromise],
     problems: inout ProblemList
   ) {
     let parts = DecisionPart.allCases.filter { $0 != .rule }.map(\.rawValue)
@@ -67,7 +67,12 @@ extension PolicyTable {
     let earlier = promises.count
     reader.forEachExpectation(problems: &problems) { number, row, conditions, expectations in
       promises.append(
-        Promise(number: earlier + number, line: row.line, conditions: conditions, expectations: expectations)
+        PolicyPromise(
+          number: earlier + number,
+          line: row.line,
+          conditions: conditions,
+          expectations: expectations
+        )
       )
     }
   }

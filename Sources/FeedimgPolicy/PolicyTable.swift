@@ -15,7 +15,7 @@ package struct PolicyTable: Sendable, Hashable {
   /// In the order in which they apply; never empty.
   package let rules: [Rule]
   /// Conditions that must hold in every state, independent of the deciding rule.
-  package let promises: [Promise]
+  package let promises: [PolicyPromise]
 
   /// Finds the first rule that applies, row by row; nil in a gap.
   ///
@@ -42,7 +42,7 @@ package struct Rule: Sendable, Hashable {
 }
 
 /// One row under `## Promises`: its expectations hold in every state in which its conditions hold.
-package struct Promise: Sendable, Hashable {
+package struct PolicyPromise: Sendable, Hashable {
   /// Counted from one, over all promises of a policy.
   package let number: Int
   /// The line of the row in its file; nil for JSON.

@@ -30,7 +30,7 @@ public final class Service: Sendable {
   private let routes: RouteTable
   private let register: ConnectionRegister
   private let requests = RepeatedRequests()
-  private let sources: EventSources
+  private let sources: EventPublishers
   private let prefetches: PrefetchRegistry
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   /// Guards the open sockets and their addresses.
@@ -61,7 +61,7 @@ public final class Service: Sendable {
       loader.rest()
       SystemMemory.trim()
     }
-    sources = EventSources(
+    sources = EventPublishers(
       loader,
       network: NetworkStatus(sharing: parts),
       overrides: configuration.loader.overrides,

@@ -66,7 +66,7 @@ package struct SettingsFile: Sendable {
     or valid: SettingsSnapshot? = nil
   ) throws(SettingsError) -> SettingsSnapshot {
     if metered == nil, file.isMissing { return SettingsSnapshot() }
-    return try edit(or: valid) { NetworkMarks.set(network, metered, in: &$0) }
+    return try edit(or: valid) { MarkedNetworks.set(network, metered, in: &$0) }
   }
 
   private func edit(

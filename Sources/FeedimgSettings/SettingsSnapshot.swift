@@ -41,7 +41,7 @@ package struct SettingsSnapshot: Sendable, Hashable {
           + "feedimg uses the default \(key.defaultValue)"
       )
     }
-    let marks = NetworkMarks(document, path: path)
+    let marks = MarkedNetworks(document, path: path)
     settings.markedNetworks = marks.networks
     warnings += marks.warnings
   }

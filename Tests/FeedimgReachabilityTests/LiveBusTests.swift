@@ -77,6 +77,27 @@ struct LiveBusTests {
     #expect(ModemManagerClient.advice(device: "wwan0", bus) == .init(isRoaming: false, isSuspended: true))
   }
 
+  @Test func `a service that hangs leaves its earlier reply, and is asked again after an event`() throws {
+    let services = try #require(PrivateBus())
+    #expect(services.order("device('eth0', 1)") == "done")
+    let path = NetworkPath(
+      route: Route(family: .v4, nextHops: [.init(index: 3)]),
+      nextHop: .init(index: 3),
+      links: [Link(index: 3, name: "eth0")],
+      end: LinkClass(medium: .ethernet, isTether: false, reason: "")
+    )
+    let bus = NetworkServices(system: .at(services.address, timeout: .seconds(3)))
+    let adviser = NetworkAdviser(lifetime: .zero, pause: .seconds(3600))
+    #expect(adviser.advice(on: path, from: bus).statement == .networkManager(.yes))
+    #expect(services.order("hang()") == "done")
+    #expect(adviser.advice(on: path, from: bus).statement == .networkManager(.yes))
+    #expect(services.order("") == "done")
+    #expect(services.order("mark('eth0', 2)") == "done")
+    #expect(adviser.advice(on: path, from: bus).statement == .networkManager(.yes), "it is not asked")
+    adviser.forget()
+    #expect(adviser.advice(on: path, from: bus).statement == .networkManager(.no))
+  }
+
   @Test func `a lost bus is detected, and a missing bus is nil`() throws {
     var services = PrivateBus()
     let address = try #require(services).address

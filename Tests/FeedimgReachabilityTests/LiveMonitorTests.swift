@@ -54,6 +54,26 @@ struct LiveMonitorTests {
     #expect(try await kinds(after: "link set p0 down", startingWith: Self.cable) == [.ethernet, .offline])
   }
 
+  /// Cancels its observation when it is freed.
+  private final class Owner: Sendable {
+    let cancel = Mutex<(@Sendable () -> Void)?>(nil)
+
+    deinit { cancel.withLock { $0 }?() }
+  }
+
+  @Test func `an object that is freed with its closure may cancel the observation again`() throws {
+    let namespace = try Namespace()
+    let monitor = NetlinkMonitor()
+    let cancel: @Sendable () -> Void
+    do {
+      let owner = Owner()
+      let observation = namespace.run { monitor.observe { _ in withExtendedLifetime(owner) {} } }
+      cancel = try #require(observation)
+      owner.cancel.withLock { $0 = cancel }
+    }
+    cancel()
+  }
+
   @Test func `all listeners receive the current state, and the thread ends with the last one`() async throws {
     let namespace = try Namespace()
     let monitor = NetlinkMonitor()

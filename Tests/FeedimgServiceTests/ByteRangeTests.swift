@@ -6,7 +6,7 @@ import Testing
 @Suite struct ByteRangeTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let field: String?
-    let range: ConditionalResponse
+    let range: ResponseSelection
     let reason: String
     var testDescription: String { "\(field ?? "none"): \(reason)" }
   }
@@ -36,11 +36,11 @@ import Testing
   ]
 
   @Test(arguments: rows) func `a range is a part, the whole or unsatisfiable`(_ row: Row) {
-    #expect(ConditionalResponse(range: row.field, length: 100) == row.range)
+    #expect(ResponseSelection(range: row.field, length: 100) == row.range)
   }
 
   @Test func `an empty body has no range`() {
-    #expect(ConditionalResponse(range: "bytes=0-", length: 0) == .rangeNotSatisfiable)
-    #expect(ConditionalResponse(range: "bytes=-1", length: 0) == .rangeNotSatisfiable)
+    #expect(ResponseSelection(range: "bytes=0-", length: 0) == .rangeNotSatisfiable)
+    #expect(ResponseSelection(range: "bytes=-1", length: 0) == .rangeNotSatisfiable)
   }
 }

@@ -52,6 +52,18 @@ import Testing
     #expect(server.log.requests.count == 3)
   }
 
+  @Test(arguments: [401, 403, 404])
+  func `a refusal without a named field does not hold for clients that send it`(_ status: Int) throws {
+    let server = try LoopbackServer { request in
+      request["X-Key"] == "1" ? .response(200, Self.kept, body: SampleImage.png) : .response(status)
+    }
+    let (service, url) = (try service("X-Key"), [server.url("/a.png")])
+    for _ in 0..<2 { #expect(try load(service, url).status == 502) }
+    #expect(try load(service, url, "X-Key: 2").status == 502)
+    #expect(try load(service, url, "X-Key: 1").body == SampleImage.png)
+    #expect(server.log.requests.map { $0["X-Key"] } == [nil, "2", "1"])
+  }
+
   @Test(arguments: [true, false])
   func `images that were requested with other values are kept apart`(_ variesByField: Bool) throws {
     let server = try LoopbackServer { request in

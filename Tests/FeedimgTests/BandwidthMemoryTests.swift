@@ -33,7 +33,7 @@ import Testing
   }
 
   private func measured(_ bitsPerSecond: Int, at now: Double) -> BandwidthMeasurement {
-    BandwidthMeasurement(bitsPerSecond: bitsPerSecond, network: BandwidthMemory.path(of: home), time: now)
+    BandwidthMeasurement(bitsPerSecond: bitsPerSecond, network: home.pathIdentity, time: now)
   }
 
   @Test func `another run reads the measured bandwidth and its time`() {
@@ -86,7 +86,7 @@ import Testing
     func bandwidth() -> Int? { test.loader.resolve(item).situation.bandwidth }
     #expect(bandwidth() != nil)
     // The loader rests, so that no monitor tells it of the other network.
-    await test.loader.resources.facts.rest()
+    await test.loader.resources.factMonitor.rest()
     test.network.become(.cellular)
     #expect(bandwidth() == nil)
     test.loader.writeUsage()

@@ -53,7 +53,7 @@ import Testing
     #expect(loader.resources.loads.coalescer.isIdle, "no load leaves state behind")
     let isIdle = await loader.resources.transport.scheduler.isIdle
     #expect(isIdle, "nor does a transfer")
-    #expect(await loader.resources.facts.listenerCount == 0)
+    #expect(await loader.resources.factMonitor.listenerCount == 0)
     #expect(await loader.resources.loads.revalidator.requestCount == 0)
     // At most 2,048 URLs and 512 hosts, of 3,200 and 700 that failed.
     let count = await loader.resources.transport.retries.recordCount
@@ -79,6 +79,6 @@ import Testing
 
   @PipelineActor private static func isIdle(_ loader: ImageLoader) -> Bool {
     loader.resources.loads.coalescer.isIdle && loader.resources.transport.scheduler.isIdle
-      && loader.resources.facts.listenerCount == 0
+      && loader.resources.factMonitor.listenerCount == 0
   }
 }

@@ -132,8 +132,8 @@ import Testing
     let policy = try PolicyInForce(.standard, on: PolicyCatalog(folders.configuration()))
     let test = try TestLoader()
     let told = RecordedValues<Bool>()
-    _ = await test.loader.resources.facts.listen(priority: { .visible }, { told.add(true) })
-    await test.loader.resources.facts.watchPolicy(policy)
+    _ = await test.loader.resources.factMonitor.listen(priority: { .visible }, { told.add(true) })
+    await test.loader.resources.factMonitor.watchPolicy(policy)
     // The first read may happen after the first change.
     for (count, image) in ["thumbnail", "placeholder", "thumbnail", "placeholder"].enumerated() {
       try folders.replace("user", "default.md", PolicyFolders.table(image))

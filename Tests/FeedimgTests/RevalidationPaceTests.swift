@@ -26,11 +26,11 @@ import Testing
 
   /// Returns when the loader knows of the change.
   private func become(_ metered: Metered, _ test: TestLoader) async {
-    await test.loader.resources.facts.watch()
-    let standing = test.loader.resources.facts.generation
+    await test.loader.resources.factMonitor.watch()
+    let standing = test.loader.resources.factMonitor.generation
     guard test.network.currentState().metered != metered else { return }
     test.network.become(.wifi, metered: metered)
-    while test.loader.resources.facts.generation == standing { await Task.yield() }
+    while test.loader.resources.factMonitor.generation == standing { await Task.yield() }
   }
 
   @Test func `concurrent callers of one image share one revalidation`() async throws {

@@ -147,6 +147,20 @@ import Testing
     #expect(stored.source == .disk && stored.bytes == Self.new && stored.path == changed.path)
   }
 
+  @Test func `a slot without pixels shows the new version of a stale image on the disk`() async throws {
+    let origin = try PictureOrigin(Self.old, [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+    let before = try loader()
+    _ = try await before.loader.load(item(origin))
+    clock += 100
+    origin.version = .init(Self.new, [("ETag", "\"2\""), ("Cache-Control", "max-age=60")])
+    // Its memory is empty.
+    let test = try loader(folder: before.folder)
+    let slot = test.loader.slot()
+    slot.show(try item(origin))
+    #expect(await slot.first { $0.image?.bytes == Self.new }?.shown == .original)
+    withExtendedLifetime(before) {}
+  }
+
   @Test func `the result is reported although the network turned out to be metered`()
     async throws
   {

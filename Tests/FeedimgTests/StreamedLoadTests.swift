@@ -18,7 +18,7 @@ import Testing
       .stalled(Self.picture, after: 1000, until: gate, [("Content-Type", "image/jpeg")])
     }
     let test = try TestLoader(kind)
-    await test.loader.resources.facts.watch()
+    await test.loader.resources.factMonitor.watch()
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     let delivery = try await test.loader.deliver(item, handle: LoadHandle(.visible), isReload: false)
     guard case .arriving(let image, _) = delivery else {
@@ -36,9 +36,9 @@ import Testing
   @Test func `a stream is not replaced by a better image`() async throws {
     let (test, image, server) = try await arriving(.cellular)
     #expect(image.variant.role == .thumbnail)
-    let standing = test.loader.resources.facts.generation
+    let standing = test.loader.resources.factMonitor.generation
     try test.settings.set(.alwaysLoadOriginalsOnCellular, to: "yes")
-    while test.loader.resources.facts.generation == standing { await Task.yield() }
+    while test.loader.resources.factMonitor.generation == standing { await Task.yield() }
     // Subscribers run on this executor, before work that is enqueued now.
     for _ in 0..<3 { await Task { @PipelineActor in }.value }
     gate.open()

@@ -150,11 +150,11 @@ final class TestLoader: Sendable {
 
   /// Changes the network and returns when all listeners have heard of it.
   func become(_ kind: NetworkKind, metered: Metered = .no) async {
-    await loader.resources.facts.watch()
-    let (generation, old) = (loader.resources.facts.generation, network.currentState())
+    await loader.resources.factMonitor.watch()
+    let (generation, old) = (loader.resources.factMonitor.generation, network.currentState())
     network.become(kind, metered: metered)
     guard network.currentState() != old else { return }
-    while loader.resources.facts.generation == generation { await Task.yield() }
+    while loader.resources.factMonitor.generation == generation { await Task.yield() }
   }
 
   /// An item with these paths on a server.

@@ -24,6 +24,8 @@ package final class PrivateBus {
   }
 
   /// Executes a line of Python in the process of the services.
+  ///
+  /// After `hang()`, the services respond to no call until the next line, which is not executed.
   package func order(_ line: String) -> String? {
     services.write(line + "\n")
     return services.readLine()
@@ -69,6 +71,9 @@ package final class PrivateBus {
     def portal_says(metered, connectivity):
         portal(metered, connectivity)
         objects[DESKTOP].EmitSignal(NETWORK, 'changed', '', [])
+    def hang():
+        print('done', file=output, flush=True)
+        sys.stdin.readline()
     def obey(source, condition):
         line = sys.stdin.readline()
         if not line: sys.exit()

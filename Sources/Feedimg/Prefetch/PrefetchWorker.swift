@@ -72,8 +72,9 @@ final class PrefetchWorker: Sendable {
     // A subscription that stays open would be chosen to probe servers in place of others.
     defer { circuitSubscription.close() }
     loader.requireCost()
-    let number = loader.resources.facts.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
-    defer { loader.resources.facts.leave(number) }
+    let factMonitor = loader.resources.factMonitor
+    let number = factMonitor.listen(priority: { .prefetch }, { [weak self] in self?.reconsider() })
+    defer { factMonitor.leave(number) }
     await fetch(Array(items.indices))
     guard isWaiting else { return }
     for await _ in changes.stream {
@@ -101,7 +102,7 @@ final class PrefetchWorker: Sendable {
   @PipelineActor private func fetch(_ index: Int) async {
     while !isStopped {
       guard loader.resources.storage.pressure.allowsPrefetch else { return await skip(index, .memory) }
-      let generation = loader.resources.facts.generation
+      let generation = loader.resources.factMonitor.generation
       let resolution = loader.resolve(items[index])
       let role: ImageVariant.Role
       switch verdict(resolution) {

@@ -46,7 +46,9 @@ public final class ImageSlot: Sendable {
 
   deinit {
     let (task, listener) = state.withLock { ($0.task, $0.listener) }
-    if let listener { Task { @PipelineActor [facts = loader.resources.facts] in facts.leave(listener) } }
+    if let listener {
+      Task { @PipelineActor [factMonitor = loader.resources.factMonitor] in factMonitor.leave(listener) }
+    }
     task?.cancel()
     publisher.close()
     FreedMemory.end()
@@ -156,12 +158,13 @@ public final class ImageSlot: Sendable {
     // and miss a change.
     PipelineActor.task { [weak self] in
       guard let self else { return }
-      let number = loader.resources.facts.listen(priority: { [weak self] in self?.priority ?? .prefetch }) {
+      let factMonitor = loader.resources.factMonitor
+      let number = factMonitor.listen(priority: { [weak self] in self?.priority ?? .prefetch }) {
         [weak self] in
         self?.state.withLock { $0.task }?.reconsider()
       }
       state.withLock { $0.listener = number }
-      loader.resources.facts.watchPolicy(loader.policy)
+      factMonitor.watchPolicy(loader.policy)
     }
   }
 }

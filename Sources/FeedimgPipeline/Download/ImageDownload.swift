@@ -22,7 +22,7 @@ import FeedimgSystem
   nonisolated static let endToEnd = HTTPFields([.init(name: "Cache-Control", value: "no-cache")])
 
   /// Makes one attempt.
-  func run(_ attempt: Attempt) async throws(LoadError) -> ConditionalResponse<FetchedImage> {
+  func run(_ attempt: Attempt) async throws(LoadError) -> ValidationResult<FetchedImage> {
     let settings = resources.sources.settings.currentSettings()
     resources.follow(settings)
     let removals = resources.storage.store.removals
@@ -31,7 +31,7 @@ import FeedimgSystem
     let incoming = IncomingResponse(purpose(settings, removals), load, of: resources)
     let (store, key) = (resources.storage.store, key)
     if cache.usesDisk, store.hasPartialDownloads,
-      let partial = await resources.storage.disk.run({ store.partialDownload(of: key) })
+      let partial = await resources.storage.reads.run({ store.partialDownload(of: key) })
     {
       incoming.resume(partial)
     }
@@ -125,7 +125,7 @@ import FeedimgSystem
     let kept = image.kept(as: role)
     memory.insert(kept, for: key, since: removals)
     guard memory.has(kept, for: key) else { return await store(image, whole) }
-    guard waitsForStorage || resources.storage.stores.hasRoom else {
+    guard waitsForStorage || resources.storage.runningStores.hasRoom else {
       // Images that wait for a slow disk must not fill the memory.
       whole.writer?.discard()
       let obstacle = "not kept: too many images wait for the disk"
@@ -134,7 +134,7 @@ import FeedimgSystem
       return image
     }
     let unstored = image
-    image.storing = resources.storage.stores.begin(key, size: image.bytes.count) {
+    image.storing = resources.storage.runningStores.begin(key, size: image.bytes.count) {
       let stored = await store(unstored, whole)
       memory.noteFile(stored.path, of: kept, for: key)
       return stored

@@ -23,13 +23,13 @@ final class IncomingResponse: Sendable {
 
     var isImage: Bool { if case .image = kind { true } else { false } }
     var image: Image? { if case .image(let image) = kind { image } else { nil } }
-    var forwarded: Forwarded? { if case .forwarded(let forwarded) = kind { forwarded } else { nil } }
+    var resource: Resource? { if case .resource(let resource) = kind { resource } else { nil } }
   }
 
   /// The two kinds of responses.
   enum Kind: Sendable {
     case image(Image)
-    case forwarded(Forwarded)
+    case resource(Resource)
   }
 
   /// An image, of which only a success is accepted.
@@ -42,8 +42,8 @@ final class IncomingResponse: Sendable {
     var metadata: @Sendable (StoredResponse, _ mediaType: String) -> ImageMetadata
   }
 
-  /// A response of any kind, which readers read while it arrives.
-  struct Forwarded: Sendable {
+  /// A response of any kind to `GET /v1/fetch`, which readers read while it arrives.
+  struct Resource: Sendable {
     /// Whether the request asks for the head only.
     var isHead: Bool
     /// Whether a request for the rest is possible; false if the request itself asks for a closed range.
@@ -217,7 +217,7 @@ final class IncomingResponse: Sendable {
 
   /// How to request the rest once `more` bytes have arrived; nil if there are none or resuming is not safe.
   private func resumption(_ body: Body, after more: Int = 0) -> Resumption? {
-    guard purpose.forwarded?.isResumable != false, let head = body.lastHead else { return nil }
+    guard purpose.resource?.isResumable != false, let head = body.lastHead else { return nil }
     return Resumption(head, kept: body.start + body.count + more, now: DeltaSeconds.whole(clock()))
   }
 
@@ -269,7 +269,7 @@ final class IncomingResponse: Sendable {
       return (state.request.isStopped, state.request.startedAt)
     }
     if isStopped { throw Self.stopped }
-    try purpose.forwarded?.check(head)
+    try purpose.resource?.check(head)
     let response = StoredResponse(
       head: head,
       varied: Vary(head.fields).select(from: purpose.sent),
@@ -319,7 +319,7 @@ final class IncomingResponse: Sendable {
     }
     let start = response.head.part?.lowerBound ?? 0
     let obstacle = purpose.storageObstacle(response)
-    let isStreamed = purpose.forwarded?.isStreamed(response.head) == true
+    let isStreamed = purpose.resource?.isStreamed(response.head) == true
     let streaming = isStreamed ? stream ?? StreamingResponse(response) : stream
     try state.withLock { state throws(LoadError) in
       if state.request.isStopped { throw Self.stopped }
@@ -598,7 +598,7 @@ final class IncomingResponse: Sendable {
     var mediaType = body.mediaType ?? ""
     if purpose.isImage, body.mediaType == nil { mediaType = try recognise(body) }
     let announced = purpose.isImage ? response.head.contentLength : response.head.bodyLength
-    if let total = announced, body.count != total, purpose.forwarded?.isHead != true {
+    if let total = announced, body.count != total, purpose.resource?.isHead != true {
       let message = "the body ended after \(body.count) of \(total) bytes"
       throw LoadError(.truncated, url: purpose.url, message: message)
     }
@@ -691,16 +691,6 @@ extension ResponseHead {
   }
 }
 
-extension LoadError {
-  /// Whether a later request may receive the rest of the body.
-  var isInterruption: Bool {
-    switch code {
-    case .cancelled, .truncated, .connection, .timeout, .unavailable: true
-    default: false
-    }
-  }
-}
-
 /// Receives the response to one request of an ``IncomingResponse``.
 struct RequestReceiver: BodyReceiving {
   let incoming: IncomingResponse
@@ -723,53 +713,5 @@ struct RequestReceiver: BodyReceiving {
       incoming.reporter?.report(.redirected(url))
       onEvent(.redirected(url))
     }
-  }
-}
-
-/// The memory of one long body while it arrives.
-///
-/// Servers that send without end must not take all memory together. Therefore all bodies of a pool share one
-/// limit, and a download that exceeds it fails. It keeps its bytes if it can resume.
-final class BodyMemory: Sendable {
-  /// Bodies that share a limit.
-  final class Pool: Sendable {
-    /// Images, and the responses of `GET /v1/fetch`.
-    static let cached = Pool()
-    /// Responses that are forwarded as they are.
-    static let forwarded = Pool()
-
-    /// The memory of all long bodies, in bytes.
-    fileprivate let total = Atomic(0)
-  }
-
-  /// The length up to which bodies do not count, in bytes, so that most images always load.
-  static let uncounted = 1 << 20
-
-  private let pool: Pool
-  private let held = Atomic(0)
-
-  init(_ pool: Pool) { self.pool = pool }
-
-  deinit { pool.total.subtract(held.load(ordering: .relaxed), ordering: .relaxed) }
-
-  /// Records how much memory the body takes now.
-  ///
-  /// - Returns: Whether all bodies are within the limit.
-  func hold(_ count: Int, limit: Int) -> Bool {
-    let change = count - held.exchange(count, ordering: .relaxed)
-    return pool.total.add(change, ordering: .relaxed).newValue <= limit
-  }
-
-  /// The error for a download that exceeds the limit.
-  ///
-  /// A later attempt may succeed.
-  static func shortage(_ url: ImageURL) -> LoadError {
-    var error = LoadError(
-      .unavailable,
-      url: url,
-      message: "too many long bodies arrive at the same time"
-    )
-    error.cause = .shortage
-    return error
   }
 }

@@ -3,7 +3,7 @@ import FeedimgModel
 import FeedimgSystem
 
 /// The response to a request with or without validators.
-enum ConditionalResponse<New: Sendable>: Sendable {
+enum ValidationResult<New: Sendable>: Sendable {
   case new(New)
   /// A 304; after a validation, the stored response with the fields of the 304.
   case notModified(StoredResponse)
@@ -23,8 +23,8 @@ extension LoaderResources {
     _ key: String,
     _ stored: StoredResponse,
     size: Int,
-    send: @PipelineActor (HTTPFields) async throws(LoadError) -> ConditionalResponse<New>
-  ) async throws(LoadError) -> ConditionalResponse<New> {
+    send: @PipelineActor (HTTPFields) async throws(LoadError) -> ValidationResult<New>
+  ) async throws(LoadError) -> ValidationResult<New> {
     let response = try await send(Validators(of: stored).conditions)
     guard case .notModified(let notModified) = response else { return response }
     if let updated = await update(key, stored, by: notModified, size: size) {
@@ -65,7 +65,7 @@ extension LoaderResources {
   }
 }
 
-extension ConditionalResponse {
+extension ValidationResult {
   /// The new response to a request for a URL without validators.
   ///
   /// - Throws: `malformed` for a 304, which the server must not send then (RFC 9110 §15.4.5).

@@ -6,7 +6,7 @@ import Synchronization
 /// A measured bandwidth, with its network and time.
 package struct BandwidthMeasurement: Sendable, Hashable {
   var bitsPerSecond: Int
-  /// The identity of the network; see ``BandwidthMemory/path(of:)``.
+  /// The identity of the network; see ``NetworkState/pathIdentity``.
   var network: String
   /// The time of the measurement, in seconds since 1970.
   var time: Double
@@ -33,7 +33,7 @@ package final class BandwidthMemory: Sendable {
     var flushedAt: Double?
   }
 
-  private let path: String
+  private let filePath: String
   /// Guards the measurement; held across one read of the file, but across no write.
   private let state = Mutex(State())
   /// Held while the file is written, so that the end of the process waits for it.
@@ -43,12 +43,7 @@ package final class BandwidthMemory: Sendable {
   private static let longestDelay = 60.0
 
   /// Makes a memory; reads and creates nothing before it is needed.
-  package init(folder: String) { path = "\(folder)/bandwidth.json" }
-
-  /// Returns the identity of a network: its kind, its devices and its route.
-  static func path(of network: NetworkState) -> String {
-    ([network.kind.rawValue] + network.via + [network.route ?? ""]).joined(separator: " ")
-  }
+  package init(folder: String) { filePath = "\(folder)/bandwidth.json" }
 
   /// Records the latest measurement without touching the file.
   ///
@@ -74,7 +69,7 @@ package final class BandwidthMemory: Sendable {
       }
       return state.latest
     }
-    return latest.flatMap { $0.holds(on: Self.path(of: network), at: now) ? $0 : nil }
+    return latest.flatMap { $0.holds(on: network.pathIdentity, at: now) ? $0 : nil }
   }
 
   /// Writes the measurement if the file does not hold it yet.
@@ -88,7 +83,7 @@ package final class BandwidthMemory: Sendable {
   }
 
   private func read() -> BandwidthMeasurement? {
-    guard let bytes = try? AtomicFile(path).content(),
+    guard let bytes = try? AtomicFile(filePath).content(),
       case .object(let object)? = try? JSONReader.value(in: bytes),
       let bits = object["bitsPerSecond"]?.integer, bits > 0,
       let network = object["network"]?.text, let time = object["time"]?.double
@@ -103,7 +98,7 @@ package final class BandwidthMemory: Sendable {
       "time": .number(String(latest.time)),
     ]
     let text = value.text(.compact) + "\n"
-    try? AtomicFile(path).locked(within: .zero) { file throws(FileError) in
+    try? AtomicFile(filePath).locked(within: .zero) { file throws(FileError) in
       try file.replace(with: Array(text.utf8), isDurable: false)
     }
   }
@@ -124,7 +119,7 @@ struct BandwidthReading: Sendable, Hashable {
     _ network: NetworkState?,
     at now: Double
   ) {
-    if let live, live.holds(on: network.map(BandwidthMemory.path(of:)) ?? live.network, at: now) {
+    if let live, live.holds(on: network?.pathIdentity ?? live.network, at: now) {
       (bitsPerSecond, source) = (live.bitsPerSecond, "measured by the transfers so far")
       return
     }

@@ -86,9 +86,11 @@ import Synchronization
     tasks = [
       PipelineActor.task { [weak self] in
         for await state in states where !Task.isCancelled { self?.note(state) }
+        if !Task.isCancelled { self?.stop() }
       },
       PipelineActor.task { [weak self] in
         for await settings in news where !Task.isCancelled { self?.note(settings) }
+        if !Task.isCancelled { self?.stop() }
       },
     ]
     publish()
@@ -109,7 +111,13 @@ import Synchronization
 
   /// Pauses until the next listener; does nothing while there are listeners.
   func rest() {
-    guard listeners.isEmpty, policy == nil else { return }
+    if listeners.isEmpty, policy == nil { stop() }
+  }
+
+  /// Stops watching until the next listener.
+  ///
+  /// It also happens when the system allows no thread to watch.
+  private func stop() {
     changes += 1
     for task in tasks { task.cancel() }
     tasks = []
@@ -193,157 +201,5 @@ import Synchronization
     let move = seen.isReachable && !network.isSamePath(as: seen) ? onNetwork(network) : nil
     report()
     if network.isReachable { move?() }
-  }
-}
-
-/// The listeners for changes of the facts.
-struct FactListeners {
-  private struct Listener {
-    let priority: @Sendable () -> LoadPriority
-    let onChange: @PipelineActor @Sendable () -> Void
-  }
-
-  private var listeners: [Int: Listener] = [:]
-  private var issued = 0
-
-  var isEmpty: Bool { listeners.isEmpty }
-  var count: Int { listeners.count }
-
-  /// - Returns: The number to pass to ``remove(_:)``.
-  mutating func add(
-    _ priority: @escaping @Sendable () -> LoadPriority,
-    _ onChange: @escaping @PipelineActor @Sendable () -> Void
-  ) -> Int {
-    issued += 1
-    listeners[issued] = Listener(priority: priority, onChange: onChange)
-    return issued
-  }
-
-  mutating func remove(_ number: Int) { listeners[number] = nil }
-
-  /// Calls all listeners, the most urgent first.
-  @PipelineActor func call() {
-    let ordered = listeners.sorted { $0.key < $1.key }.map {
-      (priority: $0.value.priority(), listener: $0.value)
-    }
-    for priority in LoadPriority.allCases.reversed() {
-      for entry in ordered where entry.priority == priority { entry.listener.onChange() }
-    }
-  }
-}
-
-/// Finds decisions that used a network which soon disappeared; any thread may use it.
-///
-/// A change of the network is reported only after it has lasted for some time. If the network changes back sooner,
-/// no change is reported. The loads that decided in between must decide again.
-final class NetworkFlapFilter: Sendable {
-  private struct State {
-    /// The reported network; nil while the monitor does not watch.
-    var reported: NetworkState?
-    /// The unreported network that a decision used, a reachable one before an offline one.
-    var unreported: NetworkState?
-  }
-
-  /// The time after which an unreported network has either been reported or has changed back.
-  private static let flapTime = Duration.milliseconds(1500)
-
-  private let time: MonotonicTime
-  private let state = Mutex(State())
-
-  init(_ time: MonotonicTime) { self.time = time }
-
-  /// Records the reported network; nil while the monitor does not watch.
-  func setReported(_ network: NetworkState?) {
-    state.withLock { if network == nil || $0.reported != network { $0 = State(reported: network) } }
-  }
-
-  /// Records the network that a decision used.
-  ///
-  /// `onFlap` is called if that network is never reported.
-  func observed(_ seen: NetworkState, onFlap: @escaping @PipelineActor @Sendable (NetworkState) -> Void) {
-    let isFirst = state.withLock { state in
-      guard let reported = state.reported, reported != seen else { return false }
-      defer { if state.unreported == nil || seen.isReachable { state.unreported = seen } }
-      return state.unreported == nil
-    }
-    guard isFirst else { return }
-    PipelineActor.task { [weak self, time] in
-      guard (try? await time.sleep(Self.flapTime)) != nil, let self else { return }
-      if let seen = state.withLock({ $0.unreported.take() }) { onFlap(seen) }
-    }
-  }
-}
-
-/// Looks for changes of the facts that no event reports, once a minute.
-///
-/// Kernel events about the battery would come sooner, but a charge takes minutes to change by a percent.
-@PipelineActor final class FactPoller {
-  private nonisolated let read: @Sendable () -> PolledFacts
-  private nonisolated let time: MonotonicTime
-  private var task: Task<Void, Never>?
-
-  nonisolated init(_ read: @escaping @Sendable () -> PolledFacts, _ time: MonotonicTime) {
-    (self.read, self.time) = (read, time)
-  }
-
-  deinit { task?.cancel() }
-
-  /// Starts to poll, unless it polls or the facts cannot change a decision.
-  func start(onChange: @escaping @PipelineActor @Sendable () -> Void) {
-    guard task == nil else { return }
-    let first = read()
-    guard !first.isEmpty else { return }
-    task = PipelineActor.task { [read, time] in
-      var last = first
-      while (try? await time.sleep(.seconds(60))) != nil, !Task.isCancelled {
-        let now = read()
-        if now != last { onChange() }
-        last = now
-      }
-    }
-  }
-
-  func stop() {
-    task?.cancel()
-    task = nil
-  }
-}
-
-/// Waits until a dead network may be probed.
-@PipelineActor final class DeadNetworkProbe {
-  private nonisolated let liveness: NetworkLiveness
-  private nonisolated let time: MonotonicTime
-  private(set) var task: Task<Void, Never>?
-
-  nonisolated init(_ liveness: NetworkLiveness, _ time: MonotonicTime) {
-    (self.liveness, self.time) = (liveness, time)
-  }
-
-  deinit { task?.cancel() }
-
-  /// Calls `onDue` whenever a load may probe; does nothing while the network carries data.
-  func start(onDue: @escaping @PipelineActor @Sendable () -> Void) {
-    stop()
-    guard let wait = liveness.nextProbe else { return }
-    task = PipelineActor.task { [weak self, time] in
-      guard (try? await time.sleep(wait)) != nil, !Task.isCancelled, let self else { return }
-      // If the network is still offline, a load has probed it meanwhile and failed.
-      if !liveness.isOffline { onDue() }
-      // The last listener may have left.
-      guard !Task.isCancelled else { return }
-      start(onDue: onDue)
-    }
-  }
-
-  func stop() {
-    task?.cancel()
-    task = nil
-  }
-}
-
-extension NetworkState {
-  /// Whether packets take the same path, regardless of its cost.
-  func isSamePath(as other: NetworkState) -> Bool {
-    (kind, route, isReachable) == (other.kind, other.route, other.isReachable) && via == other.via
   }
 }

@@ -109,16 +109,17 @@ extension NetworkState {
 
 /// Keeps the facts of the last snapshot, because most snapshots equal the previous one.
 final class SnapshotCache: Sendable {
+  private let overrides: [CheckedOverride]
+  private let hostFacts: [HostFact]
   /// Guards the context, which is made outside the lock.
   private let latest = Mutex<(snapshot: FactSnapshot, context: DecisionContext)?>(nil)
 
-  /// Returns the context for a snapshot and a policy; all calls must pass the same overrides and facts.
-  func context(
-    of snapshot: FactSnapshot,
-    _ policy: CompiledPolicy,
-    _ overrides: [CheckedOverride],
-    _ hostFacts: [HostFact]
-  ) -> DecisionContext {
+  init(overrides: [CheckedOverride], hostFacts: [HostFact]) {
+    (self.overrides, self.hostFacts) = (overrides, hostFacts)
+  }
+
+  /// Returns the context for a snapshot and a policy.
+  func context(of snapshot: FactSnapshot, _ policy: CompiledPolicy) -> DecisionContext {
     let known = latest.withLock { $0?.snapshot == snapshot ? $0?.context : nil }
     if let known, known.policy === policy { return known }
     let context = DecisionContext(

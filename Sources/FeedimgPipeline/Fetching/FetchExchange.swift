@@ -36,7 +36,7 @@ struct FetchExchange: Sendable {
   @PipelineActor private func validate(
     _ stored: ResponseStore.Hit,
     _ load: InFlightLoad
-  ) async throws(LoadError) -> ConditionalResponse<StoredResponse> {
+  ) async throws(LoadError) -> ValidationResult<StoredResponse> {
     let size = stored.bytes.count
     return try await resources.validate(stored.key, stored.response, size: size) {
       validators async throws(LoadError) in
@@ -63,7 +63,7 @@ struct FetchExchange: Sendable {
     let settings = resources.sources.settings.currentSettings()
     resources.follow(settings)
     cache.loader.requireCost()
-    resources.facts.watch()
+    resources.factMonitor.watch()
     var download = DownloadRequest(
       url: request.url,
       fields: fields,
@@ -94,8 +94,8 @@ struct FetchExchange: Sendable {
       url: request.url,
       limit: settings.downloadLimit,
       sent: request.fields,
-      kind: .forwarded(
-        IncomingResponse.Forwarded(
+      kind: .resource(
+        IncomingResponse.Resource(
           isHead: request.isHead,
           isResumable: fields["range"].map(Self.isOpen) ?? true,
           check: { head throws(LoadError) in if let failure = failure(head) { throw failure } },

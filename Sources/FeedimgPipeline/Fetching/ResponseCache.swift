@@ -33,7 +33,7 @@ package final class ResponseCache: Sendable {
     if let rejection = addresses.rejection(of: request.url) {
       throw FetchError(cause: rejection, hasStored: false, cacheStatus: "feedimg; fwd=bypass")
     }
-    return try await withTaskExecutorPreference(loader.resources.storage.disk) {
+    return try await withTaskExecutorPreference(loader.resources.storage.reads) {
       () async throws(FetchError) in
       try await plannedResponse(to: request)
     }
@@ -198,7 +198,7 @@ package final class ResponseCache: Sendable {
       error ?? LoadError(.malformed, url: exchange.request.url, message: "the server sent no response")
     return FetchError(
       cause: cause,
-      hasStored: exchange.stored != nil && Self.isUnreachable(cause),
+      hasStored: exchange.stored != nil && cause.isDisconnection,
       cacheStatus: forwarded
     )
   }
@@ -206,13 +206,9 @@ package final class ResponseCache: Sendable {
   private func mayReuse(_ fallback: FetchPlan.Fallback, after error: LoadError) -> Bool {
     switch fallback {
     case .none: false
-    case .ifUnreachable: Self.isUnreachable(error)
-    case .ifError: Self.isUnreachable(error) || error.code == .status
+    case .ifUnreachable: error.isDisconnection
+    case .ifError: error.isDisconnection || error.code == .status
     }
-  }
-
-  private static func isUnreachable(_ error: LoadError) -> Bool {
-    [.connection, .unknownHost, .timeout].contains(error.code)
   }
 
   /// Whether the response to one client may serve the others that made the same request meanwhile (RFC 9111 §4).

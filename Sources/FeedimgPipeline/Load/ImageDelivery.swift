@@ -56,8 +56,8 @@ extension ImageLoader {
 
 extension ImageLoader {
   /// Waits until the store of an image that was loaded has ended; returns at once if none is running.
-  @PipelineActor package func stored(_ url: ImageURL) async {
-    _ = await resources.storage.stores[identity.key(of: url)]?.value()
+  @PipelineActor package func finishStore(of url: ImageURL) async {
+    _ = await resources.storage.runningStores[identity.key(of: url)]?.value()
   }
 }
 

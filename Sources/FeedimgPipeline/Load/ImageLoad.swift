@@ -135,7 +135,7 @@ package struct ImageLoad: Sendable {
       return .next(try fallback(after: LoadError(error, of: plan.variant.url), plan))
     }
     // The file, for a caller that needs it.
-    return .image(limits.waitsForStorage ? try await image.stored(loaded) : loaded)
+    return .image(limits.waitsForStorage ? try await image.addingFile(to: loaded) : loaded)
   }
 
   // MARK: Plan
@@ -146,7 +146,7 @@ package struct ImageLoad: Sendable {
   @PipelineActor private func plan(
     _ decided: (resolution: Resolution, generation: Int?)? = nil
   ) throws(LoadError) -> Plan {
-    let generation = decided.map(\.generation) ?? resources.facts.generation
+    let generation = decided.map(\.generation) ?? resources.factMonitor.generation
     var resolution = decided?.resolution ?? resolution()
     // System services know whether data is metered; ask them once a transfer is due.
     if decided == nil, resolution.decision.load != nil, loader.requireCost() {
@@ -216,13 +216,13 @@ package struct ImageLoad: Sendable {
     let fields = isReload ? ImageDownload.endToEnd : HTTPFields()
     let (coalescer, caller) = (resources.loads.coalescer, Coalescer<FetchedImage>.Caller(handle))
     let key = identity.shared(loader.identity.key(of: variant.url), adding: fields) + cache.loadKeySuffix
-    let decision = guarding(
+    let decisionGuard = guarding(
       plan,
       identity,
       load: { coalescer.load(of: key) },
       release: { coalescer.release(caller, of: key) }
     )
-    defer { decision.end() }
+    defer { decisionGuard.end() }
     let outcome = await coalescer.outcome(
       for: key,
       caller,
@@ -297,7 +297,7 @@ package struct ImageLoad: Sendable {
         variant,
         settings,
         from: resources.storage.store,
-        on: resources.storage.disk,
+        on: resources.storage.reads,
         waitsForStorage: limits.waitsForStorage,
         load: load
       )
@@ -309,6 +309,7 @@ package struct ImageLoad: Sendable {
     // The image's server has responded, even if another client asked.
     if image.source == .network || load.countsForOtherClient {
       resources.transport.retries.responded(variant.url.origin)
+      if !variant.url.isLoopback { resources.transport.retries.liveness.responded() }
     }
     return image
   }
@@ -344,7 +345,7 @@ package struct ImageLoad: Sendable {
           == identity.savesData
     }
     return DecisionGuard(
-      resources.facts,
+      resources.factMonitor,
       handle,
       since: plan.generation,
       holds: holds,
@@ -399,13 +400,13 @@ package struct ImageLoad: Sendable {
       return image
     }
     let caller = Revalidator.Requests.Caller(handle)
-    let decision = guarding(
+    let decisionGuard = guarding(
       plan,
       identity,
       load: { nil },
       release: { revalidator.coalescer.release(caller, of: key) }
     )
-    defer { decision.end() }
+    defer { decisionGuard.end() }
     switch await revalidator.outcome(key, of: plan.variant.url, caller, send) {
     case .released: return nil
     case .finished(let new?, _): return new
@@ -447,7 +448,7 @@ package struct ImageLoad: Sendable {
       variant: thumbnail,
       resolution: plan.resolution,
       situation: instead.situation,
-      generation: resources.facts.generation,
+      generation: resources.factMonitor.generation,
       fetches: fetches,
       revalidates: !isDown,
       boxedFailure: Boxed(failure)
@@ -501,23 +502,6 @@ extension LoadedImage {
 extension LoadError {
   /// The note on a thumbnail that replaces an original after this failure.
   package var fallbackNote: String { "shown in place of the original: \(message)" }
-
-  /// Whether another request in the near future would fail again.
-  package var isFinal: Bool {
-    switch code {
-    case .status: status.map { [401, 403, 404, 410, 451].contains($0) } ?? false
-    case .notAnImage, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress: true
-    default: false
-    }
-  }
-
-  /// Whether the server is unreachable, or not safely reachable, for any request.
-  fileprivate var isUnreachable: Bool {
-    switch code {
-    case .unknownHost, .connection, .timeout, .security: cause != .pathChanged
-    default: false
-    }
-  }
 
   /// The failure of an original, extended by the failure of its thumbnail.
   fileprivate func adding(thumbnailFailure other: LoadError) -> LoadError {

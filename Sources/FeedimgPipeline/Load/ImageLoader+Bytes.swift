@@ -95,7 +95,7 @@ extension ImageLoader {
       response: response
     )
     // A store that still runs would replace the new file by an older one.
-    _ = await resources.storage.stores[key]?.value()
+    _ = await resources.storage.runningStores[key]?.value()
     if cache.usesMemory { memory.insert(image, for: key) } else { memory.remove(key) }
     guard cache.usesDisk else {
       if memory.has(image, for: key) { return }

@@ -10,7 +10,7 @@ extension ImageLoader {
     // Read the policy first, because it decides which services are asked about the network.
     let policy = policy.current()
     let snapshot = snapshot(for: policy, trustingNetwork: trustingNetwork)
-    return snapshotCache.context(of: snapshot, policy, overrides, resources.sources.hostFacts.declared)
+    return snapshotCache.context(of: snapshot, policy)
   }
 
   private func snapshot(for policy: CompiledPolicy, trustingNetwork: Bool) -> FactSnapshot {
@@ -50,7 +50,7 @@ extension ImageLoader {
           if let variant = item[role] { keys.append(identity.key(of: variant.url)) }
         }
       }
-      stored = self.stored(keys)
+      stored = storedKeys(among: keys)
     }
     resources.storage.memory.dropRemoved()
     return { url in
@@ -60,7 +60,7 @@ extension ImageLoader {
   }
 
   /// Returns those of the keys that the disk has, after one look-up for all.
-  private func stored(_ keys: [String]) -> Set<String> {
+  private func storedKeys(among keys: [String]) -> Set<String> {
     let isStored = resources.storage.store.contains(keys)
     return Set(zip(keys, isStored).compactMap { key, isStored in isStored ? key : nil })
   }
@@ -74,13 +74,13 @@ extension ImageLoader {
     guard cache.usesMemory, let image = resources.storage.memory[key] else {
       guard cache.usesDisk else { return nil }
       let sent = identity.adapted(for: variant.url).sent
-      return await resources.stored(key, for: sent, fillsMemory: cache.usesMemory)
+      return await resources.readFromDisk(key, for: sent, fillsMemory: cache.usesMemory)
     }
     // Record the use; otherwise the disk would evict the images shown most often as the least used ones.
     if cache.usesDisk { resources.storage.uses.note(key) }
     LoadEventReporter.report(.found(.memory))
     var fetched = FetchedImage(image, from: .memory)
-    if image.path == nil { fetched.storing = resources.storage.stores[key] }
+    if image.path == nil { fetched.storing = resources.storage.runningStores[key] }
     return fetched
   }
 
@@ -90,8 +90,10 @@ extension ImageLoader {
     let memory = resources.storage.memory
     memory.dropRemoved()
     // Looked up once, if at all, because most items leave no choice.
-    lazy var stored = self.stored(
-      (item.sizes + [item.original, item.thumbnail].compactMap(\.self)).map { identity.key(of: $0.url) }
+    lazy var stored = storedKeys(
+      among: (item.sizes + [item.original, item.thumbnail].compactMap(\.self)).map {
+        identity.key(of: $0.url)
+      }
     )
     return item.sized(for: size) { url in
       let key = identity.key(of: url)

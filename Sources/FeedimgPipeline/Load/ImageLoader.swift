@@ -17,7 +17,7 @@ public final class ImageLoader: Sendable {
   package let identity: RequestIdentity
   let freshness = FreshnessCache()
   /// The latest facts, reused while they stay the same.
-  let snapshotCache = SnapshotCache()
+  let snapshotCache: SnapshotCache
 
   /// Makes a loader; loaders with the same resources share images, transfers and limits.
   ///
@@ -31,6 +31,7 @@ public final class ImageLoader: Sendable {
     (self.resources, self.overrides) = (resources, overrides)
     self.policy = policy ?? resources.sources.policy
     self.identity = identity ?? resources.transport.identity
+    snapshotCache = SnapshotCache(overrides: overrides, hostFacts: resources.sources.hostFacts.declared)
   }
 
   /// Makes a loader that also sends header fields to an origin, and shares everything else with this one.
@@ -48,7 +49,7 @@ public final class ImageLoader: Sendable {
   ///
   /// The loader stops watching the network and the settings until the next transfer, unless a load waits for
   /// them.
-  package func rest() { Task { @PipelineActor [resources] in resources.facts.rest() } }
+  package func rest() { Task { @PipelineActor [resources] in resources.factMonitor.rest() } }
 
   /// Warnings for the user about the settings and the policy, such as a refused file.
   ///
@@ -130,7 +131,8 @@ public final class ImageLoader: Sendable {
   ///   - priority: The priority among all loads.
   ///   - cache: How the load uses memory and disk.
   ///   - policy: The name of the policy that decides about this load; nil for the policy in force.
-  ///   - progress: Called on a separate thread as bytes arrive from the network.
+  ///   - progress: Called as bytes arrive from the network, on the thread of all loads. It must return at
+  ///     once, because all loads wait for it.
   /// - Returns: The image with its bytes, its source and the decision.
   /// - Throws: ``LoadError``; `nothingToShow` if only the placeholder is available, `invalidPolicy` for a
   ///   policy that does not exist or is invalid.

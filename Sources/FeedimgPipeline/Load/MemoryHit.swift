@@ -32,21 +32,14 @@ extension ImageLoader {
     let found = (original: inMemory(item.original), thumbnail: inMemory(item.thumbnail))
     guard found.original != nil || found.thumbnail != nil else { return nil }
     let context = facts?() ?? decisionContext()
-    let isLocal = context.reader.isLocal(item)
-    func seen(others presence: Presence) -> Situation {
-      context.reader.situation(
-        original: item.original == nil ? .none : found.original == nil ? presence : .cached,
-        thumbnail: item.thumbnail == nil ? .none : found.thumbnail == nil ? presence : .cached,
-        size: item.original?.size,
-        isLocal: isLocal
-      )
+    let situation = context.situation(of: item, [:]) { url in
+      url == item.original?.url ? found.original != nil : found.thumbnail != nil
     }
-    let situation = seen(others: .remote)
     let decision = context.policy.decide(situation)
     // The disk may have images that memory lacks. It is not read if that makes no difference.
     guard decision.load == nil, let role = decision.image.role, let variant = item[role],
       let image = role == .original ? found.original : found.thumbnail,
-      context.policy.decide(seen(others: .cached)) == decision
+      context.policy.decide(context.situation(of: item, [:]) { _ in true }) == decision
     else { return nil }
     let key = self.identity.key(of: variant.url)
     let identity = identity.adapted(to: situation, for: variant.url)

@@ -91,7 +91,8 @@ extension ImageLoader {
   /// - Parameters:
   ///   - item: The item to load.
   ///   - facts: See ``resolve(_:facts:)->Resolution``.
-  ///   - progress: Called on a separate thread as bytes arrive, if the image is not cached.
+  ///   - progress: Called as bytes arrive, if the image is not cached. It must return at once, because all
+  ///     loads wait for it.
   /// - Returns: The image with its bytes, its source and the decision that led to it.
   /// - Throws: ``LoadError``, with `nothingToShow` if only the placeholder can be shown.
   public func reload(

@@ -14,7 +14,7 @@ package struct RequestIdentity: Sendable {
   let requests: RequestOptions
   /// The fields of ``RequestOptions/headers``, by ``ImageURL/origin``.
   private var headers: [String: HTTPFields]
-  /// Whether all of the program's fields keep images apart, as if they were credentials.
+  /// Whether all of the program's fields keep images and failures apart, as if they were credentials.
   private var separatesByAllFields = false
 
   package init(
@@ -80,17 +80,23 @@ package struct RequestIdentity: Sendable {
     if let name = requests.account {
       account = fields.isEmpty ? [] : [.init(name: "account", value: name)]
     } else {
-      account = separatesByAllFields ? fields : fields.filter(\.isCredential)
+      account = separating(fields)
     }
     return AccountKey.of(url.key, HTTPFields(account))
   }
 
   /// The key under which the loader remembers that the image of a URL failed; that of an identity adapted to the URL.
   ///
-  /// Other credentials get another key, because the server may then respond differently.
+  /// Other credentials get another key, because the server may then respond differently. So do other values of
+  /// the fields of ``adding(_:for:)``.
   func failureKey(of url: ImageURL) -> String {
-    let credentials = own.fields.filter(\.isCredential)
-    return credentials.isEmpty ? url.key : "\(url.key) \(ResponseKey.identity(HTTPFields(credentials)))"
+    let fields = separating(own.fields)
+    return fields.isEmpty ? url.key : "\(url.key) \(ResponseKey.identity(HTTPFields(fields)))"
+  }
+
+  /// Returns those of the program's fields whose values keep images and failures apart.
+  private func separating(_ fields: [HTTPFields.Field]) -> [HTTPFields.Field] {
+    separatesByAllFields ? fields : fields.filter(\.isCredential)
   }
 
   /// The fields to send, in addition to ``own`` and those of the downloader.

@@ -46,7 +46,7 @@ import FeedimgSystem
 
   func responded(status: Int) {
     // The attempt reports a failure of the whole origin when it ends.
-    guard !CircuitBreaker.counts(LoadError(.status, message: "", status: status)) else { return }
+    guard !LoadError(.status, message: "", status: status).isOfWholeOrigin else { return }
     originResponded()
   }
 

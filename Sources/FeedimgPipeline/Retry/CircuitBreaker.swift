@@ -106,24 +106,12 @@ struct CircuitBreaker: Sendable {
 
   /// Forgets all circuits, for example on another network.
   mutating func reset() { circuits = [:] }
-
-  /// Whether an error indicates a problem of the whole origin, not only of one image.
-  static func counts(_ error: LoadError) -> Bool {
-    guard error.cause != .pathChanged else { return false }
-    switch error.code {
-    case .connection, .timeout, .unknownHost, .security: return true
-    // RFC 9110 §15.6, RFC 6585 §4 (429).
-    case .status: return error.status.map { [429, 500, 502, 503, 504].contains($0) } ?? false
-    default: return false
-    }
-  }
 }
 
 extension LoadError {
   /// Records which server failed.
   mutating func attribute(to origin: String, _ circuit: FailedServer.Circuit) {
-    let fault: FailedServer.Fault =
-      !CircuitBreaker.counts(self) ? .image : status == nil ? .silence : .response
+    let fault: FailedServer.Fault = !isOfWholeOrigin ? .image : status == nil ? .silence : .response
     servers = [FailedServer(origin: origin, circuit: circuit, fault: fault)]
   }
 }

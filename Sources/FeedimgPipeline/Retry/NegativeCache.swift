@@ -87,11 +87,7 @@ struct NegativeCache: Sendable {
       switch (error.code, error.cause) {
       case (_, .errorResponse(let lifetime)): lifetime > 0 ? .seconds(lifetime) : nil
       case (.status, _):
-        switch error.status {
-        case 404, 410, 451: .seconds(300)
-        case 400, 401, 403, 405, 406: .seconds(60)
-        default: nil
-        }
+        error.isFinal ? .seconds([404, 410, 451].contains(error.status) ? 300 : 60) : nil
       case (.notAnImage, .captivePortal): .seconds(10)
       case (.notAnImage, _): .seconds(60)
       case (.tooLarge, _), (.tooManyRedirects, _), (.forbiddenRedirect, _): .seconds(300)

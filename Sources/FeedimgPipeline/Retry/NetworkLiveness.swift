@@ -118,10 +118,3 @@ final class NetworkLiveness: Sendable {
 
   private func turned() { onTurn.withLock { $0 }?() }
 }
-
-extension LoadError {
-  /// Whether a server with a known name sent no response over the current network path.
-  package var isSilence: Bool {
-    (code == .timeout || code == .connection) && cause != .pathChanged && cause != .connectionRefused
-  }
-}

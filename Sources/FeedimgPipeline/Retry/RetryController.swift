@@ -125,7 +125,7 @@ import Synchronization
       if failure.code == .timeout { timeLeft -= pause }
       LoadEventReporter.report(.retried(failure, after: pause))
       guard (try? await time.sleep(pause)) != nil else { throw Self.cancelled(url) }
-      if isUnreachable(url) { throw failure }
+      if isNetworkDead(for: url) { throw failure }
     }
   }
 
@@ -166,7 +166,7 @@ import Synchronization
     }
   }
 
-  private func isUnreachable(_ url: ImageURL) -> Bool { liveness.isDead && !url.isLoopback }
+  private func isNetworkDead(for url: ImageURL) -> Bool { liveness.isDead && !url.isLoopback }
 
   private static func cancelled(_ url: ImageURL) -> LoadError {
     LoadError(.cancelled, url: url, message: "cancelled")
@@ -200,7 +200,7 @@ import Synchronization
     // A server that redirects has responded.
     if currentURL.origin != url.origin, isOfPresentPath { responded(url.origin) }
     // A server that sent much of an image works, unless its status indicates a problem.
-    let isOfHost = CircuitBreaker.counts(error) && (error.status != nil || !hasProgressed)
+    let isOfHost = error.isOfWholeOrigin && (error.status != nil || !hasProgressed)
     if isOfHost {
       breaker.failed(
         currentURL.origin,
@@ -220,7 +220,7 @@ import Synchronization
     }
     error.attribute(to: currentURL.origin, breaker.isOpen(currentURL.origin) ? .open : .closed)
     // A failed probe is not retried, unless the server names a time.
-    return isOfHost && attempt.isProbe && error.retryAfter == nil || isUnreachable(url)
+    return isOfHost && attempt.isProbe && error.retryAfter == nil || isNetworkDead(for: url)
   }
 
   /// Records that an origin responded to a load of this program or of the service.
@@ -278,10 +278,12 @@ import Synchronization
     alarm = due.map { due in
       let task = PipelineActor.task { [weak self, time] in
         let wait = due - time.now()
-        if wait > .zero { guard (try? await time.sleep(wait)) != nil else { return } }
+        var hasSlept = true
+        if wait > .zero { hasSlept = (try? await time.sleep(wait)) != nil }
         guard !Task.isCancelled, let self else { return }
         self.alarm = nil
-        self.wakeDue()
+        // Without a thread for the alarm, the next event sets it again.
+        if hasSlept { self.wakeDue() }
       }
       return (due, task)
     }
@@ -307,21 +309,6 @@ package struct RetrySchedule: Sendable {
 
   package init(maximumTries: Int = 4) { self.maximumTries = maximumTries }
 
-  /// Whether the same request may succeed a little later.
-  ///
-  /// Permanent failures, such as status 404 or an exceeded size limit, are not retried.
-  package static func isWorthRetrying(_ error: LoadError) -> Bool {
-    switch error.code {
-    case .connection, .timeout, .truncated, .unknownHost: true
-    // RFC 9110 §15.5.9 and §15.6, RFC 8470 §5.2 (425), RFC 6585 §4 (429).
-    case .status: [408, 425, 429, 500, 502, 503, 504].contains(error.status ?? 0)
-    case .tooLarge, .tooManyRedirects, .forbiddenRedirect, .forbiddenAddress, .notAnImage, .security,
-      .cancelled, .nothingToShow, .malformed, .invalidPolicy:
-      false
-    case .unavailable: error.cause == .shortage
-    }
-  }
-
   /// Decides what to do after a failed attempt.
   ///
   /// - Parameters:
@@ -334,7 +321,7 @@ package struct RetrySchedule: Sendable {
     tries: Int,
     using random: inout some RandomNumberGenerator
   ) -> Duration? {
-    guard tries < maximumTries, Self.isWorthRetrying(error) else { return nil }
+    guard tries < maximumTries, error.isWorthRetrying else { return nil }
     let ceiling = Self.backoff.ceiling(after: tries)
     let pause = Self.backoff.jittered(ceiling, using: &random)
     guard let asked = error.retryAfter else { return pause }

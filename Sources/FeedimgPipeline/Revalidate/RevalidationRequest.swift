@@ -38,8 +38,8 @@ struct RevalidationRequest: Sendable {
       await Result.of { () async throws(LoadError) in try await ask(load) }
     }
     var isGivenUp = false
-    let decision = DecisionGuard(
-      resources.facts,
+    let decisionGuard = DecisionGuard(
+      resources.factMonitor,
       LoadHandle(.prefetch),
       since: generation,
       holds: mayFetch
@@ -47,7 +47,7 @@ struct RevalidationRequest: Sendable {
       isGivenUp = true
       task.cancel()
     }
-    defer { decision.end() }
+    defer { decisionGuard.end() }
     var result = await task.cancellableValue
     if isGivenUp, result.failure?.code == .cancelled {
       let message = "the policy would no longer fetch the image"
@@ -63,11 +63,11 @@ struct RevalidationRequest: Sendable {
   @PipelineActor private func ask(_ load: InFlightLoad) async throws(LoadError) -> FetchedImage? {
     guard let old = shown.response else { return nil }
     let (store, key, sent) = (resources.storage.store, key, identity.sent)
-    if !isReload, let stored = await resources.storage.disk.run({ store.response(for: key, to: sent) }),
+    if !isReload, let stored = await resources.storage.reads.run({ store.response(for: key, to: sent) }),
       isNewer(stored, than: old)
     {
       // Another process has already received a newer response.
-      return await resources.stored(key, for: sent).flatMap(different)
+      return await resources.readFromDisk(key, for: sent).flatMap(different)
     }
     let response = try await resources.validate(key, old, size: shown.bytes.count) {
       validators async throws(LoadError) in try await download(validators, load)
@@ -81,7 +81,7 @@ struct RevalidationRequest: Sendable {
   @PipelineActor private func download(
     _ validators: HTTPFields,
     _ load: InFlightLoad
-  ) async throws(LoadError) -> ConditionalResponse<FetchedImage> {
+  ) async throws(LoadError) -> ValidationResult<FetchedImage> {
     let download = ImageDownload(
       resources: resources,
       variant: variant,

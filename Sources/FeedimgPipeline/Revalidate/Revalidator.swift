@@ -17,6 +17,8 @@ import FeedimgSystem
   nonisolated let coalescer = Requests()
   private nonisolated let retries: RetryController
   private(set) var background: [String: Task<Void, Never>] = [:]
+  /// The requests of tasks in the background that have not started.
+  private var queued: [String: (url: ImageURL, perform: Perform)] = [:]
   private var idleEvent: Event?
   private var summary = RevalidationSummary()
 
@@ -35,7 +37,9 @@ import FeedimgSystem
   func begin(_ key: String, of url: ImageURL, _ perform: @escaping Perform) -> Bool {
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
     guard !retries.isRevalidationPaused(key), background.count < Self.maximumCount else { return false }
+    queued[key] = (url, perform)
     background[key] = PipelineActor.task { [self] in
+      queued[key] = nil
       let outcome = await outcome(key, of: url, Requests.Caller(LoadHandle(.prefetch)), perform)
       // After ``stop()``, the request itself may end later.
       if Task.isCancelled, case .failed(let error) = outcome, error.code == .cancelled {
@@ -66,7 +70,10 @@ import FeedimgSystem
   /// Waits for the result of the running request for a key; nil if none runs.
   func running(_ key: String) async -> Requests.Outcome? {
     guard coalescer.count(of: key) > 0 || background[key] != nil else { return nil }
-    return await coalescer.outcome(for: key, Requests.Caller(LoadHandle(.prefetch))) { _ in
+    let caller = Requests.Caller(LoadHandle(.prefetch))
+    // The task in the background joins this request when it starts.
+    if let (url, perform) = queued[key] { return await outcome(key, of: url, caller, perform) }
+    return await coalescer.outcome(for: key, caller) { _ in
       .failure(LoadError(.cancelled, message: "the request has ended"))
     }
   }

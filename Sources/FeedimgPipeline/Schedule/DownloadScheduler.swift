@@ -134,10 +134,11 @@ import Synchronization
     alarm?.task.cancel()
     let sleep = time.sleep
     let task = PipelineActor.task { [weak self] in
-      try? await sleep(max(.zero, deadline - now))
+      let hasSlept = (try? await sleep(max(.zero, deadline - now))) != nil
       guard !Task.isCancelled, let self else { return }
       self.alarm = nil
-      self.advance()
+      // Without a thread for the alarm, the next event sets it again.
+      if hasSlept { self.advance() }
     }
     alarm = (deadline, task)
   }

@@ -36,7 +36,7 @@ struct LinkMeter: Sendable {
     var sample = sample
     sample.count(until: now)
     sample.restart()
-    self = LinkMeter(network: network.kind, path: BandwidthMemory.path(of: network))
+    self = LinkMeter(network: network.kind, path: network.pathIdentity)
     self.sample = sample
   }
 

@@ -67,7 +67,7 @@ package final class ServiceClient: Sendable {
     _ variant: ImageVariant,
     _ settings: UserSettings,
     from store: any ImageStoring,
-    on disk: ThreadExecutor,
+    on reads: ThreadExecutor,
     waitsForStorage: Bool = false,
     load inFlight: InFlightLoad
   ) async throws(LoadError) -> FetchedImage? {
@@ -107,7 +107,7 @@ package final class ServiceClient: Sendable {
     }
     guard head.status == 200 else { return try refused(head, receiver.bytes, variant) }
     state.withLock { $0.loaded += 1 }
-    let kept = await disk.run { store.image(of: variant.url.key) }
+    let kept = await reads.run { store.image(of: variant.url.key) }
     return FetchedImage(
       bytes: receiver.bytes,
       mediaType: head.fields["Content-Type"] ?? "application/octet-stream",
@@ -351,16 +351,6 @@ extension LoadError.Code {
   /// The code in kebab case, such as `nothing-to-show`.
   package var kebab: String {
     rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
-  }
-
-  /// Whether it concerns the server of the image or the path to it, and not the program that loads it.
-  fileprivate var isOfServer: Bool {
-    switch self {
-    case .status, .truncated, .tooLarge, .tooManyRedirects, .forbiddenRedirect, .notAnImage, .unknownHost,
-      .connection, .timeout, .security, .malformed:
-      true
-    case .forbiddenAddress, .cancelled, .nothingToShow, .unavailable, .invalidPolicy: false
-    }
   }
 }
 

@@ -23,35 +23,40 @@ extension NetworkAdvice {
 
 /// Asks the network services about paths, and keeps their replies for a while; for one thread at a time.
 ///
-/// Connects at the first call, and again after the connection was lost.
+/// Connects at the first call, and again after the connection was lost. If a service does not reply in time, the
+/// earlier reply stays, and the next question waits for a pause or an event.
 final class NetworkAdviser {
   private let lifetime: Duration
+  private let pause: Duration
   private var system = BusConnection()
   private var portal = BusConnection()
-  private var replies: [NetworkPath: NetworkAdvice] = [:]
-  /// The services that gave the replies, and the time of the first one.
-  private var asked: (services: NetworkServices, time: ContinuousClock.Instant)?
+  private var replies: [NetworkPath: (advice: NetworkAdvice, end: ContinuousClock.Instant)] = [:]
+  /// The services that gave the replies.
+  private var services = NetworkServices.none
 
-  init(lifetime: Duration) { self.lifetime = lifetime }
+  /// - Parameters:
+  ///   - lifetime: The lifetime of replies.
+  ///   - pause: The time before the next question to a service that did not reply in time.
+  init(lifetime: Duration, pause: Duration = .seconds(10)) { (self.lifetime, self.pause) = (lifetime, pause) }
 
   /// The advice on a path; empty if no service knows it.
   func advice(on path: NetworkPath, from services: NetworkServices) -> NetworkAdvice {
     guard services != .none else { return NetworkAdvice() }
-    let now = ContinuousClock.now
-    if let asked, asked.services == services, now - asked.time < lifetime {
-      if let reply = replies[path] { return reply }
-    } else {
-      (replies, asked) = ([:], (services, now))
-    }
+    if services != self.services { (replies, self.services) = ([:], services) }
+    let earlier = replies[path]
+    if let earlier, ContinuousClock.now < earlier.end { return earlier.advice }
     var advice = NetworkAdvice()
     if let bus = system.bus(services.system) { advice = NetworkAdvice(on: path, bus) }
     if let bus = portal.bus(services.portal), let reply = PortalClient.advice(bus) { advice.join(reply) }
-    replies[path] = advice
+    let isLate = system.isLate || portal.isLate
+    if isLate, let earlier { advice = earlier.advice }
+    // The lifetime starts after the calls, which may take longer than it.
+    replies[path] = (advice, ContinuousClock.now + (isLate ? pause : lifetime))
     return advice
   }
 
   /// Discards all replies, because an event may have made them outdated.
-  func forget() { asked = nil }
+  func forget() { replies = [:] }
 }
 
 /// A connection to a bus, opened at the first call and kept.
@@ -59,7 +64,11 @@ private struct BusConnection {
   private var choice = BusChoice.none
   private var kept: SystemBus?
 
+  /// Whether a reply did not arrive in time since the last ``bus(_:)``.
+  var isLate: Bool { kept?.hasTimedOut ?? false }
+
   mutating func bus(_ choice: BusChoice) -> SystemBus? {
+    kept?.hasTimedOut = false
     // The connection stays open while no service is chosen.
     guard choice != .none else { return nil }
     if choice != self.choice || kept?.isOpen != true { (self.choice, kept) = (choice, choice.open()) }

@@ -13,6 +13,9 @@ final class SystemBus: BusCalling {
   private let timeout: Duration
   private let bus: BusLibrary.Bus
 
+  /// Whether a reply did not arrive in time; the caller resets it.
+  var hasTimedOut = false
+
   /// Whether the connection is open.
   var isOpen: Bool { library.isOpen(bus) > 0 }
 
@@ -63,11 +66,9 @@ final class SystemBus: BusCalling {
       guard isAdded else { return nil }
     }
     var received: BusLibrary.Message?
-    guard library.call(bus, request, UInt64(timeout / .microseconds(1)), nil, &received) >= 0,
-      let reply = received
-    else {
-      return nil
-    }
+    let result = library.call(bus, request, UInt64(timeout / .microseconds(1)), nil, &received)
+    if result == -ETIMEDOUT { hasTimedOut = true }
+    guard result >= 0, let reply = received else { return nil }
     defer { _ = library.release(reply) }
     return BusReader(library: library, message: reply).value()
   }

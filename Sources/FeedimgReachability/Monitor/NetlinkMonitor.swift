@@ -121,9 +121,11 @@ package final class NetlinkMonitor: NetworkMonitoring {
   }
 
   private func leave(_ id: Int) {
-    listeners.withLock { listeners in
-      listeners.reports[id] = nil
+    // The closure is released outside the lock.
+    _ = listeners.withLock { listeners in
+      let report = listeners.reports.removeValue(forKey: id)
       if listeners.reports.isEmpty { listeners.waker?.wake() }
+      return report
     }
   }
 

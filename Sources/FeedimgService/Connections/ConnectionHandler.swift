@@ -146,9 +146,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
     let loop = context.eventLoop
     let (handler, bound) = (NIOLoopBound(self, eventLoop: loop), NIOLoopBound(context, eventLoop: loop))
-    // Other routes may compute for long, which must not delay other clients.
+    // Other routes may compute or wait for long, which must not delay the bodies and events of other clients.
     let executor: any TaskExecutor =
-      rules.routes.hasImmediateHandler(request) ? EventLoopTaskExecutor(loop) : TaskThread.executor
+      rules.routes.hasImmediateHandler(request) ? EventLoopTaskExecutor(loop) : TaskThread.routes
     let work = Task(executorPreference: executor) { [routes = rules.routes, request] in
       let response = await routes.response(to: request)
       loop.execute { handler.value.send(response, context: bound.value) }

@@ -82,7 +82,7 @@ extension CompleteImage {
   /// Whether the client has the image, so that its bytes are not needed.
   func isCurrent(for request: ServiceRequest) -> Bool {
     let fields = ServiceResponse(fields: fields).fields
-    return ConditionalResponse(of: fields, request, length: nil) == .notModified
+    return ResponseSelection(of: fields, request, length: nil) == .notModified
   }
 
   /// The response to a request, which may be conditional or for a part.
@@ -91,7 +91,7 @@ extension CompleteImage {
       throw Problem(412, "the current tag of the image is \(tag.text)", fields: statusFields)
     }
     var response = ServiceResponse(fields: fields, body: .bytes(bytes[...]))
-    switch ConditionalResponse(of: response.fields, request, length: bytes.count) {
+    switch ResponseSelection(of: response.fields, request, length: bytes.count) {
     case .full: break
     case .notModified:
       response.status = 304

@@ -51,7 +51,7 @@ struct FetchRoute: Sendable {
     ]
     let condition =
       fetched.isWhole && fetched.status == 200
-      ? ConditionalResponse(of: fetched.fields, request, length: fetched.length) : .full
+      ? ResponseSelection(of: fetched.fields, request, length: fetched.length) : .full
     switch condition {
     case .full: response.body = fetched.body()
     case .notModified:

@@ -130,9 +130,11 @@ struct ImageRoute: Sendable {
     if let mediaType = image.response.mediaType { fields.append(("Content-Type", mediaType)) }
     let length = image.response.response.head.contentLength
     var stream = BodyStream(body: image.response.body, total: length, leave: leave)
-    if request.waitsForStorage { stream.storage = { [url = image.variant.url] in await loader.stored(url) } }
+    if request.waitsForStorage {
+      stream.storage = { [url = image.variant.url] in await loader.finishStore(of: url) }
+    }
     var response = ServiceResponse(fields: fields, body: .stream(stream))
-    switch ConditionalResponse(range: length == nil ? nil : request.range, length: length ?? 0) {
+    switch ResponseSelection(range: length == nil ? nil : request.range, length: length ?? 0) {
     case .full, .notModified: break
     case .partial(let range):
       stream.part = range

@@ -44,7 +44,7 @@ struct PageRoute: Sendable {
       fields: fields + [("Content-Type", asset.mediaType)],
       body: .bytes(asset.bytes[...])
     )
-    let isCurrent = ConditionalResponse(of: response.fields, request, length: nil) == .notModified
+    let isCurrent = ResponseSelection(of: response.fields, request, length: nil) == .notModified
     return isCurrent ? ServiceResponse(304, fields: fields) : response
   }
 

@@ -10,7 +10,7 @@ extension RouteTable {
     _ configuration: ServiceConfiguration,
     parts: LoaderParts,
     loader: ImageLoader,
-    sources: EventSources,
+    sources: EventPublishers,
     connectionCount: @escaping @Sendable () -> Int,
     prefetches: PrefetchRegistry
   ) throws(ConfigurationError) {

@@ -12,7 +12,7 @@ import Testing
 
   nonisolated init() throws { test = try TestLoader(time: time.time) }
 
-  private var watch: FactMonitor { test.loader.resources.facts }
+  private var watch: FactMonitor { test.loader.resources.factMonitor }
 
   /// Makes the network appear dead.
   private func killNetwork() async throws {

@@ -17,6 +17,8 @@ import Testing
       var network = NetworkState(kind: .wifi, metered: .no, reason: "", meteredReason: "")
       var settings = UserSettings()
       var watching = 0
+      /// Whether the system allows no thread, so that each stream ends after one value.
+      var isRefused = false
     }
 
     let state = Mutex(State())
@@ -32,6 +34,7 @@ import Testing
       state.withLock { $0.watching += 1 }
       continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.watching -= 1 } }
       continuation.yield(present)
+      if state.withLock({ $0.isRefused }) { continuation.finish() }
       return stream
     }
 
@@ -109,6 +112,18 @@ import Testing
     watch.leave(number)
     watch.rest()
     await watched.watching(is: 0)
+  }
+
+  @Test func `after the system refused a thread, the next listener starts the watch`() async {
+    watched.state.withLock { $0.isRefused = true }
+    let first = watch.listen(priority: { .visible }, {})
+    for _ in 0..<10 { await PipelineActor.task {}.value }
+    #expect(watch.generation == nil)
+    watched.state.withLock { $0.isRefused = false }
+    let second = watch.listen(priority: { .visible }, {})
+    #expect(watch.generation != nil)
+    await watched.watching(is: 2)
+    for number in [first, second] { watch.leave(number) }
   }
 
   nonisolated struct Change: Sendable, CustomTestStringConvertible {

@@ -11,7 +11,7 @@ import Testing
 
   private func loader(_ kind: NetworkKind) async throws -> TestLoader {
     let test = try TestLoader(kind, downloader: downloader, time: time.time)
-    await test.loader.resources.facts.watch()
+    await test.loader.resources.factMonitor.watch()
     return test
   }
 

@@ -101,9 +101,9 @@ import Testing
     let test = try TestLoader()
     let item = try TestLoader.item(server, original: "/a.jpg")
     _ = test.loader.resolve(item)
-    #expect(!test.loader.resources.storage.disk.isRunning)
+    #expect(!test.loader.resources.storage.reads.isRunning)
     _ = try await test.loader.load(item)
-    #expect(test.loader.resources.storage.disk.isRunning)
+    #expect(test.loader.resources.storage.reads.isRunning)
   }
 
   @Test(.timeLimit(.minutes(10)))

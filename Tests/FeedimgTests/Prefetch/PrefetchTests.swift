@@ -21,7 +21,7 @@ import Testing
     let test = try TestLoader()
     // None of its loads can run before this thread yields.
     let (isHeld, isFree) = (Gate(), Gate())
-    let holding = Task(executorPreference: test.loader.resources.storage.disk) {
+    let holding = Task(executorPreference: test.loader.resources.storage.reads) {
       isHeld.open()
       isFree.wait()
     }
@@ -168,6 +168,15 @@ import Testing
     }
     #expect(reasons == ["not kept: the server forbids it (`no-store`)"])
     #expect(prefetch.progress.unkept == 1)
+  }
+
+  @Test(arguments: [400, 401, 403, 404, 405, 406, 410, 451])
+  func `the stored thumbnail of a refused original counts as fetched`(_ status: Int) async throws {
+    let server = try LoopbackServer { $0.path == "/a" ? .response(status) : Self.picture }
+    let test = try TestLoader()
+    let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
+    let progress = await test.loader.prefetch([item]).finish()
+    #expect(progress.fetched == 1 && progress.failed == 0)
   }
 
   @Test func `a failed image does not stop the others`() async throws {

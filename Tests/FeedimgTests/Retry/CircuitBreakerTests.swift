@@ -79,7 +79,7 @@ import Testing
 
   @Test(arguments: [(404, false), (500, true), (429, true), (501, false), (503, true), (403, false)])
   func `a response about one image does not count against its host`(code: Int, counts: Bool) {
-    #expect(CircuitBreaker.counts(status(code)) == counts)
+    #expect(status(code).isOfWholeOrigin == counts)
   }
 
   @Test mutating func `on another network every circuit is closed`() {

@@ -1,4 +1,5 @@
 import FeedimgModel
+import FeedimgSystem
 import FeedimgTransfer
 import Testing
 
@@ -100,6 +101,21 @@ import Testing
     #expect(pauses == [0, 5, 10, 20, 40, 80, 160, 300, 300].map { .seconds($0) })
     subscription.succeeded()
     #expect(subscription.pause == .zero)
+  }
+
+  @Test @PipelineActor func `without a timer thread the next event sets the alarm again`() async {
+    let time = MonotonicTime(now: { .zero }, sleep: { _ in throw CancellationError() })
+    let controller = RetryController(time)
+    let subscription = CircuitSubscription(controller) { .visible }
+    var error = Self.silence
+    error.attribute(to: "http://a.example", .closed)
+    subscription.wait(after: error) {}
+    #expect(controller.nextWake != nil)
+    for _ in 0..<10 { await PipelineActor.task {}.value }
+    #expect(controller.nextWake == nil)
+    controller.responded("http://b.example")
+    #expect(controller.nextWake != nil)
+    subscription.close()
   }
 
   struct Return: Sendable, CustomTestStringConvertible {

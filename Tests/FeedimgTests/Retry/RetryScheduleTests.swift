@@ -81,13 +81,13 @@ struct RetryScheduleTests {
   ])
   func `temporary statuses are retried`(status: Int, isRetried: Bool) {
     let error = LoadError(.status, message: "responded", status: status)
-    #expect(RetrySchedule.isWorthRetrying(error) == isRetried)
+    #expect(error.isWorthRetrying == isRetried)
   }
 
   @Test(arguments: LoadError.Code.allCases)
   func `network failures are retried`(code: LoadError.Code) {
     let retried: Set<LoadError.Code> = [.connection, .timeout, .truncated, .unknownHost]
-    #expect(RetrySchedule.isWorthRetrying(LoadError(code, message: "failed")) == retried.contains(code))
+    #expect(LoadError(code, message: "failed").isWorthRetrying == retried.contains(code))
   }
 
   @Test func `a backoff doubles up to its limit, and is reduced by its jitter`() {

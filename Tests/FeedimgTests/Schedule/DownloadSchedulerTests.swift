@@ -92,6 +92,24 @@ extension DownloadScheduler {
     #expect(calls.all == ["move old", "move old"])
   }
 
+  @Test func `without a timer thread the alarm is set again only by the next event`() async {
+    let alarms = Mutex(0)
+    let time = MonotonicTime(
+      now: { .zero },
+      sleep: { _ in
+        alarms.withLock { $0 += 1 }
+        throw CancellationError()
+      }
+    )
+    let scheduler = DownloadScheduler(time, interval: .seconds(1))
+    for _ in 0..<2 { _ = scheduler.enter(host: "h", .visible) }
+    for _ in 0..<10 { await PipelineActor.task {}.value }
+    #expect(alarms.withLock { $0 } == 1)
+    scheduler.enter(network: .ethernet)
+    for _ in 0..<10 { await PipelineActor.task {}.value }
+    #expect(alarms.withLock { $0 } == 2)
+  }
+
   @Test func `the limits follow the received bytes and restart on another network`() async {
     let time = ManualTime()
     let scheduler = DownloadScheduler(time.time)

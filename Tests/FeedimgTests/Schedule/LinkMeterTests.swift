@@ -82,7 +82,7 @@ import Testing
       let date = 1000 + Double(second)
       _ = meter.receive(125_000, at: .seconds(second), date: date)
       #expect(meter.measurement?.bitsPerSecond == 1_000_000 && meter.measurement?.time == date)
-      #expect(meter.measurement?.network == BandwidthMemory.path(of: home))
+      #expect(meter.measurement?.network == home.pathIdentity)
     }
     // These bytes are too few for a sample.
     _ = meter.receive(1000, at: .seconds(3), date: 1003)

@@ -149,7 +149,7 @@ import Testing
     #expect(error?.cause == .pathChanged)
     #expect(downloader.begun == 3)
     let failure = try #require(error)
-    #expect(!failure.isSilence && !CircuitBreaker.counts(failure))
+    #expect(!failure.isSilence && !failure.isOfWholeOrigin)
     #expect(await test.loader.resources.transport.scheduler.isIdle)
   }
 }

@@ -38,7 +38,7 @@ import Testing
         variant,
         UserSettings(),
         from: test.loader.resources.storage.store,
-        on: test.loader.resources.storage.disk,
+        on: test.loader.resources.storage.reads,
         load: run
       )
     }

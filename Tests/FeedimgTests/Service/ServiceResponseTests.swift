@@ -44,6 +44,20 @@ import Testing
     )
   }
 
+  @Test func `an image through the service ends a dead network`() async throws {
+    let time = ManualTime()
+    let fields = [("Content-Type", "image/jpeg"), ("Cache-Status", "feedimg; fwd=uri-miss; stored")]
+    let test = try loader(time: time.time) { Response(fields: fields) }
+    let liveness = test.loader.resources.transport.retries.liveness
+    let silence = LoadError(.timeout, message: "no response came")
+    for host in ["a", "b", "a", "b"] { liveness.failed(silence, host, since: .zero) }
+    #expect(liveness.isDead)
+    // The next load is the probe.
+    time.pass(.seconds(5))
+    _ = try await test.loader.load(try TestLoader.item(original: "http://a.example/a.jpg"))
+    #expect(!liveness.isDead)
+  }
+
   @Test(arguments: [("feedimg; fwd=uri-miss; stored", 1), ("feedimg; fwd=uri-miss; collapsed", 0)])
   func `what a service loads for another program costs a prefetch nothing`(
     status: String,

@@ -52,7 +52,7 @@ import Testing
     let server = try LoopbackServer { $0.path == "/a" ? .held(by: gate, then: Self.picture) : Self.picture }
     let handOver = DecisionHook(deciding: .original)
     let test = try TestLoader(.wifi, observers: [handOver])
-    if isWatched { await test.loader.resources.facts.watch() }
+    if isWatched { await test.loader.resources.factMonitor.watch() }
     handOver.perform { [network = test.network] in network.become(.cellular) }
     let item = try TestLoader.item(server, original: "/a", thumbnail: "/s")
     #expect(try await test.loader.load(item).variant.role == .thumbnail)

@@ -4,7 +4,7 @@ import FeedimgSystem
 import Synchronization
 
 /// Publishes the network, the settings, the policy, transfers and upgrades, from the first reader on.
-final class EventSources: Sendable {
+final class EventPublishers: Sendable {
   private struct State {
     var isStarted = false
     var isEnded = false

@@ -18,7 +18,7 @@ extension ImageLoader {
   /// - Throws: ``LoadError`` if no head arrives.
   package func forward(_ request: DownloadRequest) async throws(LoadError) -> ForwardedResponse {
     // The memory counts until the reader leaves, because it may read long after the transfer has ended.
-    let (body, memory) = (ResponseStream(), BodyMemory(.forwarded))
+    let (body, memory) = (ResponseStream(), BodyMemory(.gateway))
     let (first, leave) = await Promise<Result<ResponseHead, LoadError>>.of {
       [downloader = resources.transport.downloader] promise in
       let receiver = ForwardedBody(request: request, body: body, memory: memory, promise: promise)

@@ -3,7 +3,7 @@ import FeedimgModel
 import Glibc
 
 /// The part of a body that a conditional or range request gets (RFC 9110 §13.2.2, RFC 9111 §4.3.2).
-enum ConditionalResponse: Sendable, Hashable {
+enum ResponseSelection: Sendable, Hashable {
   case full
   /// The client has the current body.
   case notModified

@@ -5,7 +5,7 @@ import FeedimgModel
 ///
 /// The member is an object such as `{"ssid:Home": "unmetered"}`. Names of another form come from other
 /// versions; they stay in the file and have no effect.
-struct NetworkMarks {
+struct MarkedNetworks {
   private static let member = "networks"
   private static let allowed: [Metered] = [.yes, .no]
 

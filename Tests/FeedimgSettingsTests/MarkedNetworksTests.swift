@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedimgSettings
 
-struct NetworkMarksTests {
+struct MarkedNetworksTests {
   private let folder: TemporaryFolder
   private let file: SettingsFile
 
