@@ -105,7 +105,12 @@ public struct Settings: Sendable {
     let changes = store.changes()
     return AsyncStream { continuation in
       let task = PipelineActor.task {
-        for await settings in changes { continuation.yield(Self.json(settings)) }
+        var last: String?
+        for await settings in changes {
+          let json = Self.json(settings)
+          if json != last { continuation.yield(json) }
+          last = json
+        }
         continuation.finish()
       }
       continuation.onTermination = { _ in task.cancel() }

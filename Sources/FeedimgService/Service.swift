@@ -30,7 +30,7 @@ public final class Service: Sendable {
   private let routes: RouteTable
   private let register: ConnectionRegister
   private let requests = RepeatedRequests()
-  private let sources: EventPublishers
+  private let publishers: EventPublishers
   private let prefetches: PrefetchRegistry
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   /// Guards the open sockets and their addresses.
@@ -61,7 +61,7 @@ public final class Service: Sendable {
       loader.rest()
       SystemMemory.trim()
     }
-    sources = EventPublishers(
+    publishers = EventPublishers(
       loader,
       network: NetworkStatus(sharing: parts),
       overrides: configuration.loader.overrides,
@@ -75,7 +75,7 @@ public final class Service: Sendable {
       configuration,
       parts: parts,
       loader: loader,
-      sources: sources,
+      publishers: publishers,
       connectionCount: { [register] in register.count },
       prefetches: prefetches
     )
@@ -197,7 +197,7 @@ public final class Service: Sendable {
   /// Reads the policy file again, as also happens at each use, and publishes a change.
   public func reload() {
     manager.isReloading()
-    sources.publishPolicy()
+    publishers.publishPolicy()
     manager.isReady()
   }
 
@@ -213,7 +213,7 @@ public final class Service: Sendable {
       defer { state.unixSocket = nil }
       return state.unixSocket
     }
-    sources.end()
+    publishers.end()
     register.drain()
     prefetches.end()
     let deadline = Task(executorPreference: TaskThread.executor) { [register] in

@@ -1,5 +1,6 @@
 package import FeedimgModel
 package import FeedimgSystem
+import Glibc
 import Synchronization
 
 /// The user's settings, in a file that other processes may change.
@@ -35,6 +36,7 @@ package final class SettingsStore: SettingsReading {
 
   package let file: SettingsFile
   private let clock: @Sendable () -> Double
+  private let pause: @Sendable () -> Void
   /// Guards the latest snapshot; the file is read outside the lock.
   private let state = Mutex(State())
 
@@ -43,9 +45,14 @@ package final class SettingsStore: SettingsReading {
   /// - Parameters:
   ///   - folder: The folder of `settings.json`. It need not exist.
   ///   - clock: Seconds since 1970.
-  package init(folder: String, clock: @escaping @Sendable () -> Double = SystemClock.seconds) {
+  ///   - pause: Waits until an editor that removed or emptied the file has probably written it.
+  package init(
+    folder: String,
+    clock: @escaping @Sendable () -> Double = SystemClock.seconds,
+    pause: @escaping @Sendable () -> Void = { poll(nil, 0, 20) }
+  ) {
     file = SettingsFile(folder: folder)
-    self.clock = clock
+    (self.clock, self.pause) = (clock, pause)
   }
 
   // MARK: Reading
@@ -57,16 +64,26 @@ package final class SettingsStore: SettingsReading {
   /// set. A missing or blank file means the defaults. See ``takeWarnings()``.
   package func currentSettings() -> UserSettings { currentSnapshot().settings }
 
-  /// The current settings, then each change; never the same settings twice in a row.
+  /// The current settings, then those after each change of the file.
   ///
-  /// A slow consumer gets the latest settings. If the system allows no thread to watch, the stream ends after
-  /// the first.
+  /// The same settings may come twice, because a change may be undone before it is noticed. A slow consumer gets
+  /// the latest settings. If the system allows no thread to watch, the stream ends after the first.
   package func changes() -> AsyncStream<UserSettings> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: UserSettings.self,
       bufferingPolicy: .bufferingNewest(1)
     )
-    if let watcher = watch(\.self, after: nil, { continuation.yield($0) }) {
+    let known = Mutex<FileStamp?>(nil)
+    let watcher = FileWatcher([file.path]) {
+      self.waitForEditor()
+      let stamp = FileStamp(path: self.file.path)
+      let isNew = known.withLock { known in
+        defer { known = stamp }
+        return known != stamp
+      }
+      if isNew { continuation.yield(self.currentSettings()) }
+    }
+    if let watcher {
       continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
     } else {
       continuation.yield(currentSettings())
@@ -79,25 +96,22 @@ package final class SettingsStore: SettingsReading {
   ///
   /// - Returns: The watcher, which calls back until it is released; nil if the system grants no thread.
   package func watchMarks(_ onChange: @escaping @Sendable () -> Void) -> FileWatcher? {
-    watch(\.markedNetworks, after: currentSettings().markedNetworks) { _ in onChange() }
-  }
-
-  /// Calls back with a part of the settings that differs from the known one, then with each change of it.
-  private func watch<Part: Equatable & Sendable>(
-    _ part: @escaping @Sendable (UserSettings) -> Part,
-    after known: Part?,
-    _ onChange: @escaping @Sendable (Part) -> Void
-  ) -> FileWatcher? {
-    let known = Mutex(known)
+    let known = Mutex(currentSettings().markedNetworks)
     return FileWatcher([file.path]) {
-      let new = part(self.currentSettings())
+      self.waitForEditor()
+      let new = self.currentSettings().markedNetworks
       let isNew = known.withLock { known in
         defer { known = new }
         return known != new
       }
-      if isNew { onChange(new) }
+      if isNew { onChange() }
     }
   }
+
+  /// Waits a moment if the file is missing, blank or unusable, and was valid before.
+  ///
+  /// vim renames the old file, then creates the new one and writes it. In between, the defaults would apply.
+  private func waitForEditor() { if currentSnapshot().object == nil, valid != nil { pause() } }
 
   /// The messages about the file that were not taken yet.
   ///

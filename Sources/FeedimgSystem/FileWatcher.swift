@@ -9,24 +9,18 @@ import Synchronization
 /// The kernel does not report changes that another machine makes in a network file system.
 package final class FileWatcher: Sendable {
   private let paths: [FilePath]
-  private let inotify: Inotify
+  private let inotify = Inotify.ofProcess
   private let id: Int
 
   /// Creates a watcher of files or folders, which need not exist.
   ///
-  /// It calls back once soon, and then some 20 ms after each change. The thread `feedimg-files` makes all calls,
-  /// one after the other; a slow call delays other watchers. If the kernel refuses a watch, the calls come every
-  /// two seconds.
+  /// It calls back once soon, and then after each change. The thread `feedimg-files` makes all calls, one after the
+  /// other; a slow call delays other watchers. If the kernel refuses a watch, the calls come every two seconds.
   ///
   /// - Returns: Nil if the thread cannot be started.
-  package convenience init?(_ paths: [String], onChange: @escaping @Sendable () -> Void) {
-    self.init(paths, by: .ofProcess, onChange: onChange)
-  }
-
-  init?(_ paths: [String], by inotify: Inotify, onChange: @escaping @Sendable () -> Void) {
-    guard inotify.startThread() else { return nil }
+  package init?(_ paths: [String], onChange: @escaping @Sendable () -> Void) {
+    guard Inotify.ofProcess.startThread() else { return nil }
     self.paths = paths.map(FilePath.init)
-    self.inotify = inotify
     id = inotify.makeID()
     arm()
     inotify.callBack(id) { [weak self] in
@@ -74,12 +68,12 @@ package final class FileWatcher: Sendable {
   }
 }
 
-/// An inotify instance, and the thread that calls back.
+/// The only inotify instance of the process, and the thread that calls back.
 ///
-/// A process has one, because a user may by default have 128 in all processes. The instance stays open, because
-/// closing it takes the kernel about 8 ms.
-final class Inotify: Sendable {
-  static let ofProcess = Inotify { poll(nil, 0, 20) }
+/// By default, a user may have 128 instances in all processes. The instance stays open, because closing it
+/// takes the kernel about 8 ms.
+private final class Inotify: Sendable {
+  static let ofProcess = Inotify()
 
   private struct State {
     /// The descriptor of the instance; negative if there is none.
@@ -99,10 +93,6 @@ final class Inotify: Sendable {
 
   /// All state; locked while the kernel adds a watch, so that no event is read before its watch is known.
   private let state = Mutex(State())
-  private let pause: @Sendable () -> Void
-
-  /// - Parameter pause: Waits after an event, until the program that caused it has probably made all its changes.
-  init(pause: @escaping @Sendable () -> Void) { self.pause = pause }
 
   func makeID() -> Int {
     state.withLock { state in
@@ -206,9 +196,6 @@ final class Inotify: Sendable {
       var sources = [waker.descriptor, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let rest = max(0, nextPoll - ConditionLock<Void>.now) / 1_000_000 + 1
       poll(&sources, 2, isPolling ? Int32(rest) : -1)
-      // vim renames the old file, then creates the new one and writes it. In between, a reader finds no file or
-      // an empty one, which means the defaults.
-      if sources[1].revents != 0 { pause() }
       waker.clear()
       let isDue = ConditionLock<Void>.now >= nextPoll
       if isDue { nextPoll = ConditionLock<Void>.now + Self.pollingInterval }

@@ -90,6 +90,8 @@ struct LiveBusTests {
     let adviser = NetworkAdviser(lifetime: .zero, pause: .seconds(3600))
     #expect(adviser.advice(on: path, from: bus).statement == .networkManager(.yes))
     #expect(services.order("hang()") == "done")
+    // As for each reading after an event.
+    adviser.forget()
     #expect(adviser.advice(on: path, from: bus).statement == .networkManager(.yes))
     #expect(services.order("") == "done")
     #expect(services.order("mark('eth0', 2)") == "done")

@@ -35,6 +35,17 @@ struct SettingsStoreTests {
     #expect(store.currentSettings() == UserSettings())
   }
 
+  @Test func `while an editor replaces the file, programs do not follow the defaults`() async throws {
+    _ = try other.set(.cacheExpiryDays, to: "2")
+    try folder.write(#"{"cache-expiry-days": 3}"#, to: "new.json")
+    let (new, path) = (folder["new.json"], folder["feedimg/settings.json"])
+    let store = SettingsStore(folder: folder["feedimg"], pause: { rename(new, path) })
+    var changes = store.changes().makeAsyncIterator()
+    #expect(await changes.next()?.cacheExpiryDays == 2)
+    rename(path, "\(path)~")
+    #expect(await changes.next()?.cacheExpiryDays == 3)
+  }
+
   @Test(arguments: [true, false])
   func `the next call sees a change by this process`(keeps: Bool) throws {
     let store = makeStore(keeps: keeps)

@@ -15,8 +15,8 @@ import Synchronization
   private nonisolated let onState: @Sendable (NetworkState) -> Void
   private nonisolated let onNetwork:
     @PipelineActor @Sendable (NetworkState) -> @PipelineActor @Sendable () -> Void
-  /// Guards the generation, which other threads read.
-  private nonisolated let publicGeneration = Mutex<Int?>(nil)
+  /// The generation and the settings that were reported, which other threads read; nil while not watching.
+  private nonisolated let published = Mutex<(generation: Int, settings: UserSettings)?>(nil)
   private nonisolated let flaps: NetworkFlapFilter
   private nonisolated let poller: FactPoller
   nonisolated let probe: DeadNetworkProbe
@@ -54,7 +54,7 @@ import Synchronization
   /// Counts the reported changes; nil while the monitor does not watch.
   ///
   /// Any thread may read it.
-  package nonisolated var generation: Int? { publicGeneration.withLock(\.self) }
+  package nonisolated var generation: Int? { published.withLock { $0?.generation } }
 
   /// Calls a listener on every change, the most urgent listeners first.
   ///
@@ -133,7 +133,7 @@ import Synchronization
   }
 
   private func publish() {
-    publicGeneration.withLock { $0 = tasks.isEmpty ? nil : changes }
+    published.withLock { [changes] in $0 = tasks.isEmpty ? nil : last.map { (changes, $0.settings) } }
     flaps.setReported(tasks.isEmpty ? nil : last?.network)
   }
 
@@ -186,6 +186,14 @@ import Synchronization
   private func setProbe() {
     guard !listeners.isEmpty else { return probe.stop() }
     probe.start { [weak self] in self?.report() }
+  }
+
+  /// Records the settings that a decision used; any thread may call it.
+  ///
+  /// They may change back before the watcher of the file looks, which then reports no change.
+  nonisolated func observed(_ seen: UserSettings) {
+    guard published.withLock({ $0 != nil && $0?.settings != seen }) else { return }
+    Task { @PipelineActor [weak self] in self?.note(seen) }
   }
 
   /// Records the network that a decision used; any thread may call it.

@@ -19,13 +19,14 @@ import FeedimgSystem
     guard task == nil else { return }
     let first = read()
     guard !first.isEmpty else { return }
-    task = PipelineActor.task { [read, time] in
+    task = PipelineActor.task { [weak self, read, time] in
       var last = first
       while (try? await time.sleep(.seconds(60))) != nil, !Task.isCancelled {
         let now = read()
         if now != last { onChange() }
         last = now
       }
+      if !Task.isCancelled { self?.task = nil }
     }
   }
 

@@ -38,8 +38,9 @@ final class NetworkFlapFilter: Sendable {
     }
     guard isFirst else { return }
     PipelineActor.task { [weak self, time] in
-      guard (try? await time.sleep(Self.flapTime)) != nil, let self else { return }
-      if let seen = state.withLock({ $0.unreported.take() }) { onFlap(seen) }
+      let hasSlept = (try? await time.sleep(Self.flapTime)) != nil
+      guard let self, let seen = state.withLock({ $0.unreported.take() }), hasSlept else { return }
+      onFlap(seen)
     }
   }
 }

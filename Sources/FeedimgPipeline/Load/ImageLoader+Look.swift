@@ -21,10 +21,12 @@ extension ImageLoader {
       // A decision never waits for the disk.
       resources.storage.writes.enqueue { memory.flush() }
     }
+    let settings = resources.sources.settings.currentSettings()
+    resources.factMonitor.observed(settings)
     var snapshot = FactSnapshot(
       for: policy,
       network: network.map { trustingNetwork ? $0 : resources.transport.retries.liveness.judged($0) },
-      settings: resources.sources.settings.currentSettings(),
+      settings: settings,
       usage: resources.sources.usage,
       bandwidth: measured,
       memory: resources.sources.bandwidthMemory,

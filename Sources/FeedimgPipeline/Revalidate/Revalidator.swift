@@ -16,9 +16,7 @@ import FeedimgSystem
   /// The running requests; their results are the new image, or nil if the cached one is valid.
   nonisolated let coalescer = Requests()
   private nonisolated let retries: RetryController
-  private(set) var background: [String: Task<Void, Never>] = [:]
-  /// The requests of tasks in the background that have not started.
-  private var queued: [String: (url: ImageURL, perform: Perform)] = [:]
+  private(set) var background: [String: (task: Task<Void, Never>, outcome: Promise<Requests.Outcome>)] = [:]
   private var idleEvent: Event?
   private var summary = RevalidationSummary()
 
@@ -37,17 +35,18 @@ import FeedimgSystem
   func begin(_ key: String, of url: ImageURL, _ perform: @escaping Perform) -> Bool {
     if background[key] != nil || coalescer.count(of: key) > 0 { return true }
     guard !retries.isRevalidationPaused(key), background.count < Self.maximumCount else { return false }
-    queued[key] = (url, perform)
-    background[key] = PipelineActor.task { [self] in
-      queued[key] = nil
+    let promise = Promise<Requests.Outcome>()
+    let task = PipelineActor.task { [self] in
       let outcome = await outcome(key, of: url, Requests.Caller(LoadHandle(.prefetch)), perform)
       // After ``stop()``, the request itself may end later.
       if Task.isCancelled, case .failed(let error) = outcome, error.code == .cancelled {
         summary.unfinished += 1
       }
       background[key] = nil
+      promise.resolve(outcome)
       if background.isEmpty { idleEvent.take()?.signal() }
     }
+    background[key] = (task, promise)
     return true
   }
 
@@ -69,11 +68,10 @@ import FeedimgSystem
 
   /// Waits for the result of the running request for a key; nil if none runs.
   func running(_ key: String) async -> Requests.Outcome? {
-    guard coalescer.count(of: key) > 0 || background[key] != nil else { return nil }
-    let caller = Requests.Caller(LoadHandle(.prefetch))
-    // The task in the background joins this request when it starts.
-    if let (url, perform) = queued[key] { return await outcome(key, of: url, caller, perform) }
-    return await coalescer.outcome(for: key, caller) { _ in
+    // The task may not have started yet.
+    if let promise = background[key]?.outcome { return await promise.value() }
+    guard coalescer.count(of: key) > 0 else { return nil }
+    return await coalescer.outcome(for: key, Requests.Caller(LoadHandle(.prefetch))) { _ in
       .failure(LoadError(.cancelled, message: "the request has ended"))
     }
   }
@@ -90,7 +88,7 @@ import FeedimgSystem
   }
 
   /// Cancels all requests in the background.
-  func stop() { for task in background.values { task.cancel() } }
+  func stop() { for request in background.values { request.task.cancel() } }
 
   /// Returns the results since the last call.
   func takeSummary() -> RevalidationSummary {

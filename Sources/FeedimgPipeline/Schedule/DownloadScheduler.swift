@@ -137,8 +137,8 @@ import Synchronization
       let hasSlept = (try? await sleep(max(.zero, deadline - now))) != nil
       guard !Task.isCancelled, let self else { return }
       self.alarm = nil
-      // Without a thread for the alarm, the next event sets it again.
-      if hasSlept { self.advance() }
+      // Without a thread for the alarm, the next event sets it again, and no download waits for its interval.
+      if hasSlept || self.state.endIntervals() { self.advance() }
     }
     alarm = (deadline, task)
   }

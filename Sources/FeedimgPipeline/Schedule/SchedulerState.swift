@@ -139,6 +139,14 @@ struct SchedulerState: Sendable {
 
   mutating func setLimits(_ limits: TransferLimits) { self.limits = limits }
 
+  /// Lets the next download of each host start at once.
+  ///
+  /// - Returns: Whether a host had to wait.
+  mutating func endIntervals() -> Bool {
+    defer { nextStart = [:] }
+    return !nextStart.isEmpty
+  }
+
   /// Starts and preempts downloads by the rules; call it after each change and at ``deadline``.
   ///
   /// - Parameters:

@@ -55,8 +55,8 @@ final class NetworkAdviser {
     return advice
   }
 
-  /// Discards all replies, because an event may have made them outdated.
-  func forget() { replies = [:] }
+  /// Asks again at the next call, because an event may have made the replies outdated.
+  func forget() { replies = replies.mapValues { ($0.advice, end: .now) } }
 }
 
 /// A connection to a bus, opened at the first call and kept.

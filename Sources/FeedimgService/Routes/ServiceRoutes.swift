@@ -10,7 +10,7 @@ extension RouteTable {
     _ configuration: ServiceConfiguration,
     parts: LoaderParts,
     loader: ImageLoader,
-    sources: EventPublishers,
+    publishers: EventPublishers,
     connectionCount: @escaping @Sendable () -> Int,
     prefetches: PrefetchRegistry
   ) throws(ConfigurationError) {
@@ -22,7 +22,7 @@ extension RouteTable {
     let image = ImageRoute(
       loader: loader,
       facts: LoopFacts(of: loader),
-      upgrades: sources.upgrades,
+      upgrades: publishers.upgrades,
       metrics: metrics,
       folder: cache.folder,
       pixels: PixelsProgram(environment: configuration.loader.environment),
@@ -57,18 +57,23 @@ extension RouteTable {
       ("GET", "/v1/policies", policies.list),
       ("GET", "/v1/policy", { request throws(Problem) in try policies.rules(request, of: loader) }),
       ("GET", "/v1/items", configuration.itemsResponse),
-      ("GET", "/v1/events", sources.response),
-      ("GET", "/metrics", { _ in metrics.response(cache, sources.hub, connectionCount()) }),
-      ("GET", "/healthz", { _ in ServiceResponse(text: "ok\n", as: "text/plain; charset=utf-8") }),
+      ("GET", "/v1/events", publishers.response),
+      ("GET", "/metrics", { _ in metrics.response(cache, publishers.hub, connectionCount()) }),
+      ("GET", "/healthz", { _ in Self.health }),
       ("GET", "/openapi.json", { _ in Self.description }),
     ]
     self.init(
       routes + PageRoute.routes,
-      immediate: ["/v1/image": image.memoryHit, "/v1/fetch": fetch.memoryHit],
+      // A client asks for the health to learn whether the service responds, whatever its routes wait for.
+      immediate: [
+        "/v1/image": image.memoryHit, "/v1/fetch": fetch.memoryHit, "/healthz": { _ in Self.health },
+      ],
       gateway: gateway,
       metrics: metrics
     )
   }
+
+  private static let health = ServiceResponse(text: "ok\n", as: "text/plain; charset=utf-8")
 
   private static let description = ServiceResponse(
     fields: [("Content-Type", "application/json"), ("Cache-Control", "no-cache")],
