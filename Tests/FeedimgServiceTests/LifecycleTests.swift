@@ -4,6 +4,7 @@ import FeedimgJSON
 import FoundationEssentials
 import Glibc
 import LoopbackServer
+import TestSystem
 import Testing
 
 /// How the service starts and ends.
@@ -187,15 +188,13 @@ import Testing
   }
 
   @Test func `an invalid edit is logged at once, and the last valid version stays in force`() throws {
-    let log = "/tmp/feedimg-\(UUID().uuidString).log"
+    let files = try TemporaryFolder()
+    let (log, items) = (files["log"], files["items.json"])
     #expect(mkfifo(log, 0o600) == 0)
-    defer { unlink(log) }
     // Opened before the service writes to it, which would otherwise wait for a reader.
     let end = open(log, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     let wrapper = ["/bin/sh", "-c", #"exec "$@" 2>"$LOG""#, "sh"]
-    let items = "/tmp/feedimg-\(UUID().uuidString).json"
     try Data("[]".utf8).write(to: URL(filePath: items))
-    defer { unlink(items) }
     let service = try ServiceRun(["--items=\(items)"], wrapper: wrapper, environment: ["LOG": log])
     _ = fcntl(end, F_SETFL, 0)
     let lines = try #require(fdopen(end, "r"))

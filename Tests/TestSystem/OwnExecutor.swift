@@ -3,7 +3,7 @@ import Synchronization
 
 /// Runs tasks on the thread that starts them: a fork has no other thread, and tests see each step.
 package final class OwnExecutor: TaskExecutor, @unchecked Sendable {
-  // Unchecked: one thread uses it.
+  // Unchecked, because the thread that starts the tasks is also the one that runs them, in `run()`.
   private var jobs: [UnownedJob] = []
   private var rest: [@Sendable () -> Void] = []
 
